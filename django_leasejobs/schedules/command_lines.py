@@ -174,7 +174,7 @@ def _assignments(words: Sequence[_Word]) -> tuple[list[tuple[str, str]], Sequenc
 
 
 def _after_wrappers(words: Sequence[_Word], environment: list[tuple[str, str]]) -> Sequence[_Word]:
-    """Take off what only decides how a command is started: env, exec, nice, nohup, ``uv run`` and the like."""
+    """Take off what only decides how a command is started: env, exec, nice, nohup, ``uv run`` and such."""
     while words:
         program = _base(words[0])
         if program in ("env", "exec", "nohup", "chronic", "time"):

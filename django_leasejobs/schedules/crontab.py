@@ -59,8 +59,8 @@ _ESCAPED_OR_PERCENT = re.compile(r"\\.|%", re.DOTALL)
 def read_crontab(text: str, *, system: bool = False) -> list[Entry]:
     """Return an entry for each line of a crontab that is neither blank nor a comment.
 
-    ``system``: the file has a user column, as /etc/crontab and /etc/cron.d do. A byte order mark and CR LF line
-    ends are let pass. Nothing is raised: a line that can't be used becomes an ErrorEntry.
+    ``system``: the file has a user column, as /etc/crontab and /etc/cron.d do. A byte order mark and CR LF
+    line ends are let pass. Nothing is raised: a line that can't be used becomes an ErrorEntry.
     """
     return list(_entries(text.removeprefix("\N{BYTE ORDER MARK}"), system))
 

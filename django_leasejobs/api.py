@@ -1,0 +1,171 @@
+"""The front door: ``@job``, the handle it returns, ``trigger()``. Thin; the engine does the work.
+
+The engine is imported inside the calls, not above: ``INSTALLED_APPS`` imports this package before models exist.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from .conf import get_settings
+from .definitions import Options, define, task_of
+from .exceptions import JobDefinitionError
+from .policies.calendars import Calendar
+from .registry import JobDefinition, Task, registry
+
+if TYPE_CHECKING:
+    from .models import Run
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class JobHandle(Generic[P, R]):
+    """A job's function: a plain call still runs it here and now; ``trigger()`` hands it to a worker."""
+
+    definition: JobDefinition
+
+    def __init__(self, func: Callable[P, R], definition: JobDefinition) -> None:
+        functools.update_wrapper(self, func)
+        self.func = func
+        self.definition = definition
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.func(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<job {self.name!r}>"
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    def trigger(
+        self,
+        *,
+        args: Sequence[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+        run_after: datetime | None = None,
+        idempotency_key: str | None = None,
+        triggered_by: str = "",
+        ignore_overlap: bool = False,
+    ) -> Run:
+        """Insert a run of this job now; see ``trigger()``."""
+        return trigger(
+            self.name,
+            args=args,
+            kwargs=kwargs,
+            run_after=run_after,
+            idempotency_key=idempotency_key,
+            triggered_by=triggered_by,
+            ignore_overlap=ignore_overlap,
+        )
+
+
+def job(schedule: str | Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Register the decorated function as a job.
+
+    ``schedule`` is a cron expression, ``"@every 15m"``, ``"@at 2027-01-01T02:00"`` or nothing (only by hand). The
+    other options are those of ``definitions.Options``; durations are seconds, a timedelta or text such as
+    ``"15m"``. Raise JobDefinitionError or ScheduleError at import for a definition that can't work.
+    """
+    if callable(schedule):
+        return job()(schedule)
+    try:
+        given = Options(schedule=schedule, **options)
+    except TypeError:
+        known = ", ".join(sorted(set(Options.__dataclass_fields__) - {"schedule"}))
+        unknown = sorted(set(options) - set(Options.__dataclass_fields__))
+        raise JobDefinitionError(f"@job has no option {unknown[0]!r}. Options: {known}.") from None
+
+    def decorate(func: Callable[P, R]) -> JobHandle[P, R]:
+        made = task_of(_callable_of(func), name=given.name, takes_context=given.takes_context, atomic=given.atomic)
+        definition = define(made, given, default_lease=get_settings().LEASE)
+        registry.add_job(definition)
+        return JobHandle(made.func, definition)
+
+    return decorate
+
+
+def task(name: str | None = None, *, takes_context: bool = False, atomic: bool = False) -> Any:
+    """Register the decorated function as a task that jobs in the admin may pick, without a job of its own."""
+
+    def decorate(func: Callable[P, R]) -> Callable[P, R]:
+        registry.add_task(task_of(func, name=name, takes_context=takes_context, atomic=atomic))
+        return func
+
+    return decorate
+
+
+def calendar(name: str, **days: Any) -> Calendar:
+    """Register a calendar that jobs may name in ``exclude``; see ``policies.calendars.Calendar``."""
+    made = Calendar(name=name, **days)
+    registry.add_calendar(made)
+    return made
+
+
+def trigger(
+    name: str,
+    *,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    run_after: datetime | None = None,
+    idempotency_key: str | None = None,
+    triggered_by: str = "",
+    ignore_overlap: bool = False,
+) -> Run:
+    """Insert a run of the job ``name`` now, or not before ``run_after``; joins the caller's transaction.
+
+    ``args`` and ``kwargs`` stand in for the job's own. A second call with the same ``idempotency_key`` returns the
+    first one's run. When the job's overlap policy forbids another run, the returned one is SKIPPED and its
+    ``reason`` says why. Raise UnknownJob, or JobDefinitionError for arguments that don't fit.
+    """
+    from .engine.trigger import Order, trigger_job
+
+    _check_arguments(name, args, kwargs)
+    order = Order(
+        args=args,
+        kwargs=kwargs,
+        run_after=run_after,
+        idempotency_key=idempotency_key,
+        triggered_by=triggered_by,
+        ignore_overlap=ignore_overlap,
+    )
+    return trigger_job(name, order)
+
+
+def _check_arguments(name: str, args: Sequence[Any] | None, kwargs: Mapping[str, Any] | None) -> None:
+    """Check arguments against the function where this process knows the job by its code."""
+    definition = registry.jobs.get(name)
+    if definition is not None and (args is not None or kwargs is not None):
+        definition.task.check_arguments(
+            definition.args if args is None else args, definition.kwargs if kwargs is None else kwargs
+        )
+
+
+def _callable_of(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function itself, or that of a ``django.tasks`` task."""
+    inner = getattr(func, "func", None)
+    if inner is not None and hasattr(func, "module_path"):
+        return hand_over(func)
+    return func
+
+
+def hand_over(task_object: Any) -> Callable[..., Any]:
+    """Return a function that runs a ``django.tasks`` task: here, or by the backend that the project chose for it."""
+    inner: Callable[..., Any] = task_object.func
+    backend = type(task_object.get_backend())
+    if backend.__module__ in ("django_leasejobs.backend", "django.tasks.backends.immediate"):
+        return inner
+
+    @functools.wraps(inner)
+    def enqueue(*args: Any, **kwargs: Any) -> str:
+        return str(task_object.enqueue(*args, **kwargs).id)
+
+    return enqueue
+
+
+__all__ = ["JobHandle", "Task", "calendar", "job", "task", "trigger"]

@@ -1,0 +1,73 @@
+"""System checks: what would go wrong, named before it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+from django.db import connections
+
+from .conf import load
+from .engine.transactions import alias
+from .registry import registry
+
+VENDORS = ("postgresql", "mysql", "sqlite")
+
+
+@register
+def check_settings(**kwargs: Any) -> list[CheckMessage]:
+    """E001: a key of LEASEJOBS that is unknown or has a value that can't be used."""
+    problems = load(getattr(settings, "LEASEJOBS", {}))[1]
+    return [Error(problem.words, hint=problem.hint, id="leasejobs.E001") for problem in problems]
+
+
+@register
+def check_time_zone_support(**kwargs: Any) -> list[CheckMessage]:
+    """E002: without USE_TZ instants would be stored as local wall times."""
+    if settings.USE_TZ:
+        return []
+    return [Error("django_leasejobs needs USE_TZ = True.", hint="Set USE_TZ = True.", id="leasejobs.E002")]
+
+
+@register
+def check_database(**kwargs: Any) -> list[CheckMessage]:
+    """E003 to E004: a database that can't hold the job tables, or whose connections are not in UTC."""
+    using = alias()
+    connection = connections[using]
+    if connection.vendor not in VENDORS:
+        words = f"django_leasejobs can't use the database {using!r} of the vendor {connection.vendor!r}."
+        return [Error(words, hint=f"Point LEASEJOBS['DATABASE'] at one of: {', '.join(VENDORS)}.", id="leasejobs.E003")]
+    if connection.vendor != "postgresql" and connection.settings_dict.get("TIME_ZONE") not in (None, "UTC"):
+        words = f"DATABASES[{using!r}]['TIME_ZONE'] makes the database store local wall times."
+        return [Error(words, hint="Remove it, or set it to 'UTC'.", id="leasejobs.E004")]
+    return []
+
+
+@register
+def check_definitions(**kwargs: Any) -> list[CheckMessage]:
+    """W001: a code-defined job that leases for so short that a pause of its worker costs the run."""
+    short = [item for item in registry.jobs.values() if item.lease.total_seconds() < 2]
+    return [
+        Warning(
+            f"The lease of job {item.name!r} is {item.lease.total_seconds():g} s: a short stall loses it.",
+            hint="Ten seconds or more suit most; a lease is renewed, it need not cover the run.",
+            id="leasejobs.W001",
+        )
+        for item in short
+    ]
+
+
+@register
+def check_calendars(**kwargs: Any) -> list[CheckMessage]:
+    """W002: a job excludes a calendar that no code defines; the admin may."""
+    return [
+        Warning(
+            f"Job {item.name!r} excludes the calendar {name!r}, which no code defines.",
+            hint="Define it with django_leasejobs.calendar(), or in the admin.",
+            id="leasejobs.W002",
+        )
+        for item in registry.jobs.values()
+        for name in item.exclude
+        if name not in registry.calendars
+    ]

@@ -1,0 +1,204 @@
+"""From the arguments of ``@job`` to a checked definition. Pure: no database, no Django."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from .durations import parse_duration
+from .exceptions import DurationError, JobDefinitionError, ScheduleError
+from .policies.overlap import Overlap
+from .policies.planning import CatchUp
+from .registry import JobDefinition, Task
+from .schedules import parse
+
+Duration = timedelta | int | float | str
+E = TypeVar("E", Overlap, CatchUp)
+
+MAX_NAME = 200
+MAX_SCHEDULE = 255
+MAX_COUNT = 1_000_000
+LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
+SHORTEST_LEASE = timedelta(seconds=1)
+LONGEST = timedelta(days=36500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The arguments of ``@job`` as they were given."""
+
+    schedule: str | None = None
+    name: str | None = None
+    description: str | None = None
+    args: Sequence[Any] = ()
+    kwargs: Mapping[str, Any] | None = None
+    timezone: str = "UTC"
+    queue: str = "default"
+    priority: int = 0
+    retries: int = 0
+    backoff: Duration = 10
+    max_lost: int = 3
+    lease: Duration | None = None
+    timeout: Duration | None = None
+    overlap: str = "skip"
+    catch_up: str = "latest"
+    start_deadline: Duration | None = None
+    spread: Duration = 0
+    exclude: Sequence[str] = ()
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    pause_after_failures: int | None = None
+    atomic: bool = False
+    takes_context: bool = False
+    enabled: bool = True
+
+
+def task_of(func: Callable[..., Any], *, name: str | None, takes_context: bool, atomic: bool) -> Task:
+    """Check a function and make a task of it; raise JobDefinitionError for one that a worker couldn't find or call."""
+    if not callable(func) or not hasattr(func, "__qualname__"):
+        raise JobDefinitionError(f"A job needs a function, not {func!r}.")
+    if "<" in func.__qualname__ or "." in func.__qualname__:
+        raise JobDefinitionError(
+            f"{func.__module__}.{func.__qualname__} can't be a job: a worker must be able to import it."
+            " Define the function at module level."
+        )
+    if inspect.isgeneratorfunction(func) or inspect.isasyncgenfunction(func):
+        raise JobDefinitionError(f"{func.__qualname__} is a generator: calling it would run none of its code.")
+    if takes_context and next(iter(inspect.signature(func).parameters), None) != "context":
+        raise JobDefinitionError(
+            f"{func.__qualname__} has takes_context=True, so its first parameter must be named 'context'."
+        )
+    if atomic and inspect.iscoroutinefunction(func):
+        raise JobDefinitionError(
+            f"{func.__qualname__} is async and atomic: Django has no async transactions. Use context.guard() in"
+            " sync_to_async code instead."
+        )
+    return Task(name=_name(name, default=default_name(func)), func=func, takes_context=takes_context, atomic=atomic)
+
+
+def default_name(func: Callable[..., Any]) -> str:
+    """Name a function by its app and itself: ``shop/jobs.py:report`` is ``shop.report``."""
+    parts = [part for part in func.__module__.split(".") if part not in ("jobs", "tasks")]
+    return f"{parts[-1]}.{func.__name__}" if parts else func.__name__
+
+
+def define(task: Task, options: Options, *, default_lease: timedelta) -> JobDefinition:
+    """Check all options; raise JobDefinitionError or ScheduleError that names the job, the option and the reason."""
+    reader = _Reader(task.name)
+    kwargs = dict(options.kwargs or {})
+    task.check_arguments(list(options.args), kwargs)
+    schedule = (options.schedule or "").strip()
+    starts_at, ends_at = reader.window(options.starts_at, options.ends_at)
+    start_deadline = reader.duration("start_deadline", options.start_deadline, lowest=timedelta(seconds=1))
+    if not schedule:
+        reader.refuse_without_schedule(options)
+    reader.schedule(schedule, options.timezone, starts_at)
+    return JobDefinition(
+        name=task.name,
+        task=task,
+        description=options.description if options.description is not None else _summary(task.func),
+        args=list(options.args),
+        kwargs=kwargs,
+        schedule=schedule,
+        timezone=options.timezone,
+        starts_at=starts_at,
+        ends_at=ends_at,
+        exclude=reader.names("exclude", options.exclude),
+        spread=reader.duration("spread", options.spread) or timedelta(0),
+        queue=reader.text("queue", options.queue, 100),
+        priority=reader.whole("priority", options.priority, LOWEST_PRIORITY, HIGHEST_PRIORITY),
+        retries=reader.whole("retries", options.retries, 0, MAX_COUNT),
+        backoff=reader.duration("backoff", options.backoff) or timedelta(0),
+        max_lost=reader.whole("max_lost", options.max_lost, 0, MAX_COUNT),
+        lease=reader.duration("lease", options.lease, lowest=SHORTEST_LEASE) or default_lease,
+        timeout=reader.duration("timeout", options.timeout, lowest=timedelta(milliseconds=1)),
+        overlap=reader.choice("overlap", options.overlap, Overlap),
+        catch_up=reader.choice("catch_up", options.catch_up, CatchUp),
+        start_deadline=start_deadline,
+        pause_after_failures=None
+        if options.pause_after_failures is None
+        else reader.whole("pause_after_failures", options.pause_after_failures, 1, MAX_COUNT),
+        enabled=bool(options.enabled),
+    )
+
+
+def _name(name: str | None, *, default: str) -> str:
+    if name is None:
+        return default
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
+        raise JobDefinitionError(f"A job's name must be a printable text without blanks at its ends, not {name!r}.")
+    if len(name) > MAX_NAME:
+        raise JobDefinitionError(f"A job's name may have {MAX_NAME} characters, {name[:20]!r}... has {len(name)}.")
+    return name
+
+
+def _summary(func: Callable[..., Any]) -> str:
+    return inspect.cleandoc(func.__doc__ or "").partition("\n\n")[0]
+
+
+class _Reader:
+    """Reads single options and names the job in what it refuses."""
+
+    def __init__(self, job: str) -> None:
+        self.job = job
+
+    def error(self, option: str, value: object, why: str) -> JobDefinitionError:
+        return JobDefinitionError(f"Job {self.job!r}: {option}={value!r}: {why}")
+
+    def duration(self, option: str, value: Duration | None, *, lowest: timedelta = timedelta(0)) -> timedelta | None:
+        if value is None:
+            return None
+        try:
+            read = parse_duration(value)
+        except DurationError as error:
+            raise self.error(option, value, str(error)) from None
+        if not lowest <= read <= LONGEST:
+            raise self.error(option, value, f"at least {lowest.total_seconds():g} s and at most 100 years is needed.")
+        return read
+
+    def whole(self, option: str, value: object, lowest: int, highest: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+            raise self.error(option, value, f"a whole number from {lowest} to {highest} is needed.")
+        return value
+
+    def text(self, option: str, value: object, longest: int) -> str:
+        if not isinstance(value, str) or not value.strip() or len(value) > longest or not value.isprintable():
+            raise self.error(option, value, f"a printable text of 1 to {longest} characters is needed.")
+        return value
+
+    def names(self, option: str, value: object) -> list[str]:
+        if isinstance(value, str) or not isinstance(value, list | tuple):
+            raise self.error(option, value, "a list of calendar names is needed.")
+        return [self.text(option, item, 100) for item in value]
+
+    def choice(self, option: str, value: object, kind: type[E]) -> E:
+        try:
+            return kind(value)
+        except ValueError:
+            raise self.error(option, value, f"one of {', '.join(kind)} is needed.") from None
+
+    def window(self, starts_at: datetime | None, ends_at: datetime | None) -> tuple[datetime | None, datetime | None]:
+        for option, value in (("starts_at", starts_at), ("ends_at", ends_at)):
+            if value is not None and (not isinstance(value, datetime) or value.tzinfo is None):
+                raise self.error(option, value, "an aware datetime is needed.")
+        if starts_at is not None and ends_at is not None and ends_at <= starts_at:
+            raise self.error("ends_at", ends_at, f"it must be after starts_at={starts_at!r}.")
+        return starts_at, ends_at
+
+    def refuse_without_schedule(self, options: Options) -> None:
+        for option in ("start_deadline", "starts_at", "ends_at"):
+            if getattr(options, option) is not None:
+                raise self.error(option, getattr(options, option), "it needs a schedule; this job has none.")
+        if options.exclude:
+            raise self.error("exclude", options.exclude, "it needs a schedule; this job has none.")
+
+    def schedule(self, text: str, timezone: str, starts_at: datetime | None) -> None:
+        if len(text) > MAX_SCHEDULE:
+            raise self.error("schedule", text, f"at most {MAX_SCHEDULE} characters are possible.")
+        try:
+            parse(text, timezone, name=self.job, anchor=starts_at)
+        except ScheduleError as error:
+            raise ScheduleError(f"{error.reason} (job {self.job!r}: {text!r})", field=error.field) from None

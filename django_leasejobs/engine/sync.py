@@ -1,0 +1,136 @@
+"""Code-defined jobs become rows; what left the code is disabled, never deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from django_leasejobs import vendor
+from django_leasejobs.clock import database_now
+from django_leasejobs.models import Job, Source
+from django_leasejobs.registry import JobDefinition
+
+from .cursor import next_instant
+from .register import live_workers
+from .transactions import alias, in_short_transaction
+
+# What an admin may decide once the row exists, and what is not a column.
+NOT_SYNCED = frozenset({"task", "enabled"})
+COLUMNS = tuple(item.name for item in fields(JobDefinition) if item.name not in NOT_SYNCED)
+MOVES_THE_CURSOR = frozenset({"schedule", "timezone", "starts_at", "ends_at"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synced:
+    """What a sync changed, or would change, by job name."""
+
+    created: tuple[str, ...] = ()
+    updated: Mapping[str, tuple[str, ...]]
+    revived: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    kept_for_others: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.created or self.updated or self.revived or self.retired)
+
+
+def sync_jobs(definitions: Iterable[JobDefinition], *, dry_run: bool = False) -> Synced:
+    """Bring the job table in line with the code; with ``dry_run`` only say what would change.
+
+    Idempotent, and safe with two deployments at once: a job that this code doesn't define is retired only when no
+    live worker's code defines it either. An admin's job of the same name is left alone and reported as a conflict.
+    """
+    wanted = list(definitions)
+    for _ in range(3):
+        try:
+            return _sync(wanted, dry_run=dry_run)
+        except IntegrityError:
+            # Another deployment inserted the same job since the look; now its row is there to be compared.
+            continue
+    return _sync(wanted, dry_run=dry_run)
+
+
+@in_short_transaction
+def _sync(definitions: list[JobDefinition], *, dry_run: bool) -> Synced:
+    """Compare and write in one transaction.
+
+    Locks: the rows of all code-defined jobs and of those with a defined name, by key. Beside it: plan (skips them
+    meanwhile), other syncs (they wait).
+    """
+    using = alias()
+    now = database_now(using)
+    names = {definition.name for definition in definitions}
+    rows = Job.objects.using(using).filter(source=Source.CODE) | Job.objects.using(using).filter(name__in=names)
+    known = {job.name: job for job in vendor.lock(rows.order_by("pk"))}
+    conflicts = tuple(sorted(name for name in names if name in known and known[name].source != Source.CODE))
+    updated: dict[str, tuple[str, ...]] = {}
+    created, revived = [], []
+    for definition in definitions:
+        job = known.get(definition.name)
+        if job is None:
+            created.append(_new_row(definition, now))
+        elif job.source == Source.CODE:
+            changed = _apply(definition, job)
+            if job.retired_at is not None:
+                job.retired_at, job.enabled = None, definition.enabled
+                revived.append(job)
+            elif changed:
+                updated[job.name] = changed
+            _move_cursor(job, changed, now, revived=job in revived)
+    gone = [job for name, job in known.items() if name not in names and job.retired_at is None]
+    elsewhere = {task for worker in live_workers(using) for task in worker.tasks} if gone else set()
+    retired = [job for job in gone if job.task not in elsewhere]
+    for job in retired:
+        job.retired_at, job.enabled, job.next_run_at = now, False, None
+    if not dry_run:
+        _write(using, created, [*revived, *retired, *(known[name] for name in updated)])
+    return Synced(
+        created=tuple(job.name for job in created),
+        updated=updated,
+        revived=tuple(job.name for job in revived),
+        retired=tuple(job.name for job in retired),
+        kept_for_others=tuple(job.name for job in gone if job.task in elsewhere),
+        conflicts=conflicts,
+    )
+
+
+def _values(definition: JobDefinition) -> dict[str, Any]:
+    values = {name: getattr(definition, name) for name in COLUMNS}
+    values["overlap"], values["catch_up"] = definition.overlap.value, definition.catch_up.value
+    return {**values, "task": definition.task.name}
+
+
+def _new_row(definition: JobDefinition, now: datetime) -> Job:
+    job = Job(source=Source.CODE, enabled=definition.enabled, **_values(definition))
+    job.next_run_at = next_instant(job, now)
+    return job
+
+
+def _apply(definition: JobDefinition, job: Job) -> tuple[str, ...]:
+    """Copy what differs to the row; return the names of the columns."""
+    changed = []
+    for name, value in _values(definition).items():
+        if getattr(job, name) != value:
+            setattr(job, name, value)
+            changed.append(name)
+    return tuple(changed)
+
+
+def _move_cursor(job: Job, changed: tuple[str, ...], now: datetime, *, revived: bool) -> None:
+    """Count the next instant from now where the edit says when; nothing of the past is replayed."""
+    if revived or MOVES_THE_CURSOR.intersection(changed):
+        job.next_run_at = next_instant(job, now)
+
+
+def _write(using: str, created: list[Job], changed: list[Job]) -> None:
+    with transaction.atomic(using=using):
+        Job.objects.using(using).bulk_create(created)
+    if changed:
+        columns = [*COLUMNS, "task", "enabled", "retired_at", "next_run_at", "schedule_error"]
+        Job.objects.using(using).bulk_update(changed, columns)

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import logging
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from django_leasejobs.conf import POOLS, get_settings
+from django_leasejobs.durations import parse_duration
+from django_leasejobs.engine.readiness import NotReady, known_queues, require_ready
+from django_leasejobs.exceptions import DurationError
+from django_leasejobs.worker.child_settings import Limits
+from django_leasejobs.worker.options import WorkerOptions, default_name
+from django_leasejobs.worker.service import JobWorker
+
+LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
+
+
+class Command(BaseCommand):
+    help = "Plans due jobs, claims their runs under leases and runs them, until it is told to stop."
+    requires_system_checks = "__all__"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--queue", action="append", default=[], metavar="NAME", help="Only this queue; repeatable.")
+        parser.add_argument("--concurrency", type=int, metavar="N", help="Runs at a time (LEASEJOBS['CONCURRENCY']).")
+        parser.add_argument("--pool", choices=POOLS, help="Where job code runs (LEASEJOBS['POOL']).")
+        parser.add_argument("--poll-interval", metavar="S", help="The longest time between two looks, in seconds.")
+        parser.add_argument("--name", help="The worker's name (host, process id and a random part).")
+        parser.add_argument("--drain", action="store_true", help="Do all that is due now, then exit 0.")
+        parser.add_argument("--max-runs", type=int, metavar="N", help="Exit 0 after this many runs.")
+        parser.add_argument(
+            "--shutdown-timeout", default="30", metavar="S", help="How long runs may go on after a stop signal (30)."
+        )
+        parser.add_argument("--no-schedule", action="store_true", help="Claim only; plan nothing.")
+        parser.add_argument("--no-sync", action="store_true", help="Leave the job table as it is.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        worker_options = self._read(options)
+        try:
+            require_ready()
+            known = known_queues()
+        except NotReady as error:
+            raise CommandError(str(error)) from None
+        unknown = sorted(set(worker_options.queues) - known)
+        if unknown:
+            raise CommandError(
+                f"No job uses the queue {unknown[0]!r}, so this worker would never do anything."
+                f" Queues in use: {', '.join(sorted(known)) or 'none'}."
+            )
+        show_log(options["verbosity"])
+        sys.exit(JobWorker(worker_options).run())
+
+    def _read(self, options: dict[str, Any]) -> WorkerOptions:
+        settings = get_settings()
+        concurrency = _at_least_one("--concurrency", options["concurrency"], settings.CONCURRENCY)
+        assert concurrency is not None
+        interval = options["poll_interval"]
+        return WorkerOptions(
+            queues=tuple(dict.fromkeys(options["queue"])),
+            concurrency=concurrency,
+            pool=options["pool"] or settings.POOL,
+            poll_interval=settings.POLL_INTERVAL.total_seconds()
+            if interval is None
+            else _seconds("--poll-interval", interval, lowest=0.01),
+            name=options["name"] or default_name(),
+            shutdown_timeout=_seconds("--shutdown-timeout", options["shutdown_timeout"], lowest=0),
+            drain=options["drain"],
+            max_runs=_at_least_one("--max-runs", options["max_runs"], None),
+            schedule=not options["no_schedule"],
+            sync=not options["no_sync"],
+            notify=settings.NOTIFY,
+            limits=Limits(result=settings.MAX_RESULT_BYTES, log=settings.MAX_LOG_BYTES),
+        )
+
+
+def show_log(verbosity: int) -> None:
+    """Print the worker's log to stderr where the project's LOGGING doesn't handle it."""
+    logger = logging.getLogger("django_leasejobs")
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter(LOG_FORMAT))
+        logger.addHandler(handler)
+        logger.setLevel({0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG))
+
+
+def _seconds(option: str, value: str, *, lowest: float) -> float:
+    try:
+        seconds = parse_duration(value).total_seconds()
+    except DurationError as error:
+        raise CommandError(f"{option}: {error}") from None
+    if seconds < lowest:
+        raise CommandError(f"{option} {value!r}: at least {lowest:g} s is needed.")
+    return seconds
+
+
+def _at_least_one(option: str, value: int | None, default: int | None) -> int | None:
+    if value is None:
+        return default
+    if value < 1:
+        raise CommandError(f"{option} {value}: at least 1 is needed.")
+    return value

@@ -1,0 +1,134 @@
+"""Names to code-defined tasks, jobs and calendars. The only way for a worker to find code to run."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from .exceptions import JobDefinitionError, UnknownTask
+from .policies.calendars import Calendar
+from .policies.overlap import Overlap
+from .policies.planning import CatchUp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A callable under a name."""
+
+    name: str
+    func: Callable[..., Any]
+    takes_context: bool = False
+    atomic: bool = False
+
+    @property
+    def where(self) -> str:
+        """The module and qualified name of the function, for people."""
+        return f"{self.func.__module__}.{self.func.__qualname__}"
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.iscoroutinefunction(self.func)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The parameters that a job's arguments must fit: the function's, without the context."""
+        signature = inspect.signature(self.func)
+        if not self.takes_context:
+            return signature
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    def check_arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Raise JobDefinitionError unless the arguments are JSON and fit the function."""
+        require_json(args, what=f"the arguments of {self.name!r}")
+        require_json(kwargs, what=f"the keyword arguments of {self.name!r}")
+        if not isinstance(args, list | tuple):
+            raise JobDefinitionError(f"The arguments of {self.name!r} must be a list, not {args!r}.")
+        if not isinstance(kwargs, Mapping) or not all(isinstance(key, str) for key in kwargs):
+            raise JobDefinitionError(f"The keyword arguments of {self.name!r} must be a dict with text keys, not {kwargs!r}.")
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise JobDefinitionError(f"The arguments don't fit {self.name!r} {self.signature}: {error}.") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDefinition:
+    """What code says about a job; the names are those of the job table's columns."""
+
+    name: str
+    task: Task
+    description: str
+    args: list[Any]
+    kwargs: dict[str, Any]
+    schedule: str
+    timezone: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+    exclude: list[str]
+    spread: timedelta
+    queue: str
+    priority: int
+    retries: int
+    backoff: timedelta
+    max_lost: int
+    lease: timedelta
+    timeout: timedelta | None
+    overlap: Overlap
+    catch_up: CatchUp
+    start_deadline: timedelta | None
+    pause_after_failures: int | None
+    enabled: bool
+
+
+@dataclass(slots=True)
+class Registry:
+    """What the code of this process defines."""
+
+    tasks: dict[str, Task] = field(default_factory=dict)
+    jobs: dict[str, JobDefinition] = field(default_factory=dict)
+    calendars: dict[str, Calendar] = field(default_factory=dict)
+
+    def add_task(self, task: Task) -> None:
+        """Register a task; raise JobDefinitionError when the name is taken by another function."""
+        known = self.tasks.get(task.name)
+        if known is not None and known.where != task.where:
+            raise JobDefinitionError(
+                f"Two tasks are named {task.name!r}: {known.where} and {task.where}. Give one of them another name=."
+            )
+        self.tasks[task.name] = task
+
+    def add_job(self, definition: JobDefinition) -> None:
+        """Register a job and its task; raise JobDefinitionError when the name is taken."""
+        self.add_task(definition.task)
+        self.jobs[definition.name] = definition
+
+    def add_calendar(self, calendar: Calendar) -> None:
+        """Register a calendar for ``exclude``; raise JobDefinitionError when the name means another one."""
+        if self.calendars.get(calendar.name, calendar) != calendar:
+            raise JobDefinitionError(f"Two calendars are named {calendar.name!r}. Give one of them another name.")
+        self.calendars[calendar.name] = calendar
+
+    def get_task(self, name: str) -> Task:
+        """Return the task of this name; raise UnknownTask with what is known."""
+        try:
+            return self.tasks[name]
+        except KeyError:
+            known = ", ".join(sorted(self.tasks)) or "none"
+            raise UnknownTask(f"No task is registered under {name!r}. Known: {known}.") from None
+
+
+registry = Registry()
+
+
+def require_json(value: object, *, what: str) -> None:
+    """Raise JobDefinitionError unless ``value`` survives JSON as every database stores it."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise JobDefinitionError(f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {value!r}.") from None
+    if "\\u0000" in text:
+        raise JobDefinitionError(f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {value!r}.")

@@ -1,0 +1,1 @@
+"""Processes, pools and loops. They drive; the engine decides and writes."""

@@ -1,0 +1,110 @@
+"""Looks what is due, plans, reclaims, prunes: one thread, one connection; idle it costs a statement each poll."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from django_leasejobs import signals
+from django_leasejobs.conf import get_settings
+from django_leasejobs.engine.look import Outlook, look_ahead
+from django_leasejobs.engine.plan import Planned, plan_jobs
+from django_leasejobs.engine.prune import prune_runs
+from django_leasejobs.engine.reclaim import reclaim_leases
+from django_leasejobs.engine.register import forget_dead_workers
+from django_leasejobs.engine.sync import sync_jobs
+from django_leasejobs.registry import registry
+
+from .options import WorkerOptions
+from .ticks import ticks
+
+PRUNE_BATCH = 1000
+CHORES_EVERY = 60.0
+SHORTEST_WAIT = 0.002
+STUCK_WAIT = 0.05
+
+
+class Housekeeper:
+    """No worker is special: each does all of this, and row locks divide the work."""
+
+    def __init__(self, options: WorkerOptions, *, rng: Random, wake_dispatcher: Callable[[], None]) -> None:
+        self._options = options
+        self._rng = rng
+        self._wake_dispatcher = wake_dispatcher
+        self._next_chores = ticks() + CHORES_EVERY * rng.uniform(0.5, 1.5)
+        self.outlook: Outlook | None = None
+        self.clock_offset: timedelta | None = None
+        self.looks = 0
+
+    def step(self) -> float:
+        """Do what is due; return how long nothing can become due, at most the poll interval."""
+        local = time.time()
+        outlook = look_ahead(queues=self._options.queues, tasks=registry.tasks.keys())
+        self.clock_offset = datetime.fromtimestamp(local, UTC) - outlook.now
+        busy = False
+        if outlook.can_plan and self._options.schedule:
+            busy = self._tell_planned(plan_jobs()).jobs > 0
+        if outlook.can_reclaim:
+            busy = self._reclaim() or busy
+        if outlook.can_claim:
+            self._wake_dispatcher()
+        self.outlook, self.looks = outlook, self.looks + 1
+        if busy:
+            return 0.0
+        self._do_chores()
+        return self._wait(outlook)
+
+    def _wait(self, outlook: Outlook) -> float:
+        next_in = outlook.seconds_until_next()
+        if next_in is None:
+            return self._options.poll_interval
+        if next_in == 0:
+            # Due, but locked by somebody else: they are at it.
+            next_in = STUCK_WAIT
+        return min(self._options.poll_interval, max(SHORTEST_WAIT, next_in + SHORTEST_WAIT))
+
+    def _tell_planned(self, planned: Planned) -> Planned:
+        for missed in planned.missed:
+            signals.job_missed.send_robust(
+                None,
+                job_name=missed.job_name,
+                first=missed.first,
+                last=missed.last,
+                count=missed.count,
+                reason=missed.reason,
+                status=str(missed.status),
+            )
+        for name, reason in planned.broken:
+            signals.job_broken.send_robust(None, job_name=name, reason=reason)
+        if planned.runs:
+            self._wake_dispatcher()
+        return planned
+
+    def _reclaim(self) -> bool:
+        reclaimed = reclaim_leases(rng=self._rng)
+        for item in reclaimed.settlements:
+            signals.lease_lost.send_robust(
+                None,
+                run_id=item.run_id,
+                job_name=item.job_name,
+                task=item.task,
+                token=item.token,
+                worker=item.worker_name,
+                outcome="reclaimed",
+                status=str(item.verdict.status),
+                reason=item.verdict.reason,
+            )
+        return bool(reclaimed.settlements)
+
+    def _do_chores(self) -> None:
+        """Prune history, forget dead workers, and retire what no code defines any more, about once a minute."""
+        if ticks() < self._next_chores:
+            return
+        if prune_runs(get_settings().RETENTION, limit=PRUNE_BATCH) == PRUNE_BATCH:
+            return  # there may be more: next time round
+        forget_dead_workers()
+        if self._options.sync:
+            sync_jobs(registry.jobs.values())
+        self._next_chores = ticks() + CHORES_EVERY * self._rng.uniform(0.75, 1.25)

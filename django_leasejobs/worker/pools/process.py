@@ -1,0 +1,268 @@
+"""Job code in child processes: the default pool. A hung or dying job can't take the worker or another job along."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import multiprocessing.connection
+import os
+import threading
+from collections import deque
+from collections.abc import Sequence
+from multiprocessing.context import BaseContext
+from typing import Any
+
+from django_leasejobs.engine.claim import Claimed
+from django_leasejobs.engine.finish import Report
+from django_leasejobs.engine.outcomes import Died, Ending, HandedBack, Raised, Stopped
+from django_leasejobs.worker.child_settings import ChildSettings
+from django_leasejobs.worker.ticks import ticks
+
+from .base import PoolEvents
+from .handle import Assigned, ChildHandle
+from .messages import Ended, GaveBack, Progress, Ready
+from .pace import Pace
+
+logger = logging.getLogger("django_leasejobs")
+
+CANCEL_GRACE = 5.0
+RECALL_AFTER = 0.2
+FIRST_RESPAWN_PAUSE = 0.5
+LONGEST_RESPAWN_PAUSE = 15.0
+PRELOAD = "django_leasejobs.worker.preload"
+
+
+def process_context() -> BaseContext:
+    """Return how children are made: forked from a clean server process that has loaded the project, else spawned.
+
+    Forking the worker itself would copy its threads' locks and its database connections.
+    """
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([PRELOAD])
+        return context
+    return multiprocessing.get_context("spawn")
+
+
+class ProcessPool:
+    """A fixed number of child processes, replaced when they die.
+
+    Runs are handed to children and reported from ``watch``, which the worker's main thread calls; other threads
+    only submit, cancel and abandon.
+    """
+
+    def __init__(self, size: int, *, settings: ChildSettings, events: PoolEvents) -> None:
+        self._size = size
+        self._settings = settings
+        self._events = events
+        self._context = process_context()
+        self._lock = threading.RLock()
+        self._children: list[ChildHandle] = []
+        self._backlog: deque[Assigned] = deque()
+        self._pace = Pace()
+        self._failed_starts = 0
+        self._respawn_at = 0.0
+        self._stopping = False
+        self._wake_reader, self._wake_writer = os.pipe()
+        os.set_blocking(self._wake_writer, False)
+        os.set_blocking(self._wake_reader, False)
+
+    def start(self) -> None:
+        for _ in range(self._size):
+            self._spawn()
+
+    def free(self) -> int:
+        with self._lock:
+            capacity = self._pace.capacity()
+            room = sum(child.room(capacity) for child in self._children)
+            return max(0, room - len(self._backlog))
+
+    def busy(self) -> int:
+        with self._lock:
+            return len(self._backlog) + sum(len(child.assigned) for child in self._children)
+
+    def submit(self, runs: Sequence[Claimed]) -> None:
+        with self._lock:
+            self._backlog.extend(Assigned(run) for run in runs)
+            self._hand_over()
+
+    def cancel(self, token: int, reason: str) -> None:
+        with self._lock:
+            for child in self._children:
+                for assigned in child.assigned:
+                    if assigned.run.token == token and assigned.kill_at is None:
+                        assigned.cancel_reason, assigned.kill_at = reason, ticks() + CANCEL_GRACE
+                        child.tell_cancel(token, reason)
+        self._wake()
+
+    def abandon(self, tokens: Sequence[int]) -> None:
+        gone = set(tokens)
+        with self._lock:
+            self._backlog = deque(item for item in self._backlog if item.run.token not in gone)
+            for child in self._children:
+                lost = [item for item in child.assigned if item.run.token in gone]
+                for item in lost:
+                    item.abandoned = True
+                if lost:
+                    child.kill(lost[0].run.token)
+        self._wake()
+
+    def watch(self, timeout: float) -> None:
+        self._enforce_deadlines()
+        self._fill_up()
+        ready = set(multiprocessing.connection.wait(self._waitables(), self._bounded(timeout)))
+        if self._wake_reader in ready:
+            os.read(self._wake_reader, 4096)
+        with self._lock:
+            for child in list(self._children):
+                if child.pipe in ready:
+                    self._read(child)
+                if child.process.sentinel in ready:
+                    self._bury(child)
+            self._hand_over()
+
+    def hand_back_waiting(self) -> None:
+        with self._lock:
+            self._stopping = True
+            for assigned in self._backlog:
+                self._report(assigned, HandedBack("its worker is stopping"))
+            self._backlog.clear()
+            for child in self._children:
+                if len(child.assigned) > 1:
+                    child.recall()
+        self._wake()
+
+    def stop(self, reason: str) -> None:
+        self.hand_back_waiting()
+        with self._lock:
+            for child in self._children:
+                child.kill(None)
+            for child in list(self._children):
+                child.process.join(5)
+                child.read_all(self._hear)
+                for assigned in child.assigned:
+                    self._report(assigned, HandedBack(reason))
+                child.pipe.close()
+            self._children.clear()
+
+    def _spawn(self) -> None:
+        child = ChildHandle.start(self._context, self._settings)
+        with self._lock:
+            self._children.append(child)
+
+    def _fill_up(self) -> None:
+        """Replace dead children, with a pause that grows while new ones die before they are ready."""
+        if self._stopping or len(self._children) >= self._size or ticks() < self._respawn_at:
+            return
+        while len(self._children) < self._size:
+            self._spawn()
+
+    def _waitables(self) -> list[Any]:
+        with self._lock:
+            pipes = [child.pipe for child in self._children]
+            sentinels = [child.process.sentinel for child in self._children]
+        return [self._wake_reader, *pipes, *sentinels]
+
+    def _bounded(self, timeout: float) -> float:
+        """Shorten a wait to the next deadline of a run."""
+        with self._lock:
+            deadlines = [when for child in self._children if (when := child.next_deadline(RECALL_AFTER)) is not None]
+        if len(self._children) < self._size and not self._stopping:
+            deadlines.append(self._respawn_at)
+        return max(0.0, min([timeout, *(when - ticks() for when in deadlines)]))
+
+    def _wake(self) -> None:
+        try:
+            os.write(self._wake_writer, b"x")
+        except BlockingIOError:
+            pass  # a wake-up is under way already
+
+    def _hand_over(self) -> None:
+        """Give waiting runs to the children with the most room."""
+        capacity = self._pace.capacity()
+        batches: dict[int, list[Assigned]] = {}
+        by_id = {id(child): child for child in self._children}
+        while self._backlog:
+            child = max(self._children, key=lambda item: item.room(capacity), default=None)
+            if child is None or child.room(capacity) == 0:
+                break
+            assigned = self._backlog.popleft()
+            child.assign(assigned)
+            batches.setdefault(id(child), []).append(assigned)
+        for key, batch in batches.items():
+            by_id[key].send_runs([assigned.run for assigned in batch])
+
+    def _read(self, child: ChildHandle) -> None:
+        child.read_all(self._hear)
+
+    def _hear(self, child: ChildHandle, message: object) -> None:
+        match message:
+            case Ready():
+                child.ready = True
+                self._failed_starts = 0
+                self._events.room()
+            case Ended(token=token, ending=ending, log=log, committed=committed, seconds=seconds):
+                self._pace.note(seconds)
+                assigned = child.take(token)
+                if assigned is not None and not assigned.abandoned:
+                    self._report(assigned, ending, log, committed=committed)
+            case GaveBack(tokens=tokens):
+                child.recalled = False
+                self._events.room()
+                returned = [item for token in tokens if (item := child.take(token)) is not None]
+                self._take_back([item for item in returned if not item.abandoned])
+            case Progress(token=token, value=value):
+                self._events.progress(token, value)
+
+    def _take_back(self, returned: Sequence[Assigned]) -> None:
+        if not self._stopping:
+            self._backlog.extendleft(reversed(returned))
+            return
+        for assigned in returned:
+            self._report(assigned, HandedBack("its worker is stopping"))
+
+    def _enforce_deadlines(self) -> None:
+        """Kill what is over its time, and take back what waits behind a long run."""
+        now = ticks()
+        with self._lock:
+            for child in self._children:
+                current = child.current
+                if current is None or child.killed:
+                    continue
+                if current.overdue(now):
+                    current.forced = Raised(f"the attempt took longer than its timeout of {current.timeout:g} s", timed_out=True)
+                    child.kill(current.run.token)
+                elif current.kill_at is not None and current.kill_at <= now:
+                    current.forced = Stopped(current.cancel_reason)
+                    child.kill(current.run.token)
+                elif current.began is not None and now - current.began > RECALL_AFTER and len(child.assigned) > 1:
+                    child.recall()
+
+    def _bury(self, child: ChildHandle) -> None:
+        """Deal with the runs of a child that died; the first of them is the one that it was doing."""
+        child.process.join()
+        child.read_all(self._hear)
+        child.pipe.close()
+        self._children.remove(child)
+        if not child.ready:
+            self._failed_starts += 1
+            pause = min(LONGEST_RESPAWN_PAUSE, FIRST_RESPAWN_PAUSE * 2**self._failed_starts)
+            self._respawn_at = ticks() + pause
+            logger.error("A child process ended before it was ready (%s), next one in %.1f s", child.exit_words, pause)
+        current, *waiting = [*child.assigned] or [None]
+        if current is not None and not current.abandoned:
+            self._report(current, _ending_of(child, current))
+        self._take_back([item for item in waiting if item is not None and not item.abandoned])
+
+    def _report(self, assigned: Assigned, ending: Ending, log: str = "", *, committed: bool = False) -> None:
+        report = Report(run=assigned.run, ending=ending, log=log)
+        (self._events.committed if committed else self._events.ended)(report)
+
+
+def _ending_of(child: ChildHandle, current: Assigned) -> Ending:
+    if current.forced is not None:
+        return current.forced
+    if child.killed and child.killed_for != current.run.token:
+        return HandedBack("its process was ended because of another run")
+    return Died(f"its process died: {child.exit_words}")
+
