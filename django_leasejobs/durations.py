@@ -57,12 +57,12 @@ def format_duration(duration: timedelta) -> str:
 
 
 def _from_seconds(value: int | float) -> timedelta:
-    if not math.isfinite(value):
-        raise DurationError(f"{value!r} is not a length of time; {_ADVICE}")
     try:
-        return _bounded(timedelta(seconds=value), value)
+        if math.isfinite(value):
+            return _bounded(timedelta(seconds=value), value)
     except OverflowError:
         raise DurationError(f"{_shown(value)} is longer than 100 years") from None
+    raise DurationError(f"{value!r} is not a length of time; {_ADVICE}")
 
 
 def _from_text(value: str) -> timedelta:
@@ -96,6 +96,6 @@ def _bounded(duration: timedelta, value: object) -> timedelta:
 def _shown(value: object) -> str:
     """Show a value in a message without letting a huge one fill the screen."""
     if isinstance(value, int) and abs(value) > 10**18:
-        return "the number"
+        return "a number of that size"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

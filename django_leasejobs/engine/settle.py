@@ -28,6 +28,14 @@ class Settlement:
     progress: Any = None
     log: str = ""
 
+    @property
+    def words(self) -> str:
+        """What went wrong, in one line; nothing for a success."""
+        error, reason = self.verdict.error, self.verdict.reason
+        if not error or error in reason:
+            return reason
+        return f"{error} ({reason})" if reason else error
+
     def retry_at(self, now: datetime) -> datetime | None:
         """When the run may start again; None when it is over."""
         return now + self.verdict.delay if self.verdict.status == RunStatus.READY else None

@@ -164,7 +164,7 @@ def tell_settled(item: Settlement, worker: str, finished: Finished) -> None:
         token=item.token,
         worker=worker,
         retry_at=item.retry_at(finished.now),
-        error=item.verdict.error or item.verdict.reason,
+        error=item.words,
     )
 
 

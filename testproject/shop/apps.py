@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class ShopConfig(AppConfig):
+    name = "testproject.shop"
+    label = "shop"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,69 @@
+"""Runs the tests on each database in turn: ``python -m tests [--databases sqlite,postgres,mariadb] [pytest options]``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DATABASES = ("sqlite", "postgres", "mariadb")
+NEED_NO_DATABASE = ("schedules", "policies", "cases", "durations", "packaging")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests", description=__doc__)
+    parser.add_argument("--databases", default="sqlite,postgres", help="Comma-separated: " + ", ".join(DATABASES))
+    options, rest = parser.parse_known_args()
+    names = [name.strip() for name in options.databases.split(",")]
+    unknown = [name for name in names if name not in DATABASES]
+    if unknown:
+        parser.error(f"unknown database {unknown[0]!r}; known: {', '.join(DATABASES)}")
+    failed = []
+    for position, name in enumerate(names):
+        print(f"== Tests on {name}", flush=True)
+        if run_tests(name, rest, with_pure=position == 0):
+            failed.append(name)
+            if position + 1 < len(names):
+                print(f"== FAILED on {name}; going on with the next database", flush=True)
+    if failed and failed != names[-1:]:
+        # The closing line above may be green: what failed before it is not to be overlooked.
+        print(f"== Tests failed on {', '.join(failed)}", file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+def run_tests(name: str, options: list[str], *, with_pure: bool) -> int:
+    """Run pytest in a process of its own against one database; return its exit status."""
+    ignored = [] if with_pure else [f"--ignore=tests/{folder}" for folder in NEED_NO_DATABASE]
+    with database_url(name) as url:
+        environment = {**os.environ, "DATABASE_URL": url, "PYTHONDEVMODE": "1"}
+        command = [sys.executable, "-m", "pytest", *ignored, *options]
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+@contextmanager
+def database_url(name: str) -> Iterator[str]:
+    """Provide a database and take it away afterwards."""
+    if name == "postgres":
+        from testproject.embedded_postgres import embedded_postgres
+
+        with embedded_postgres(durable=False) as postgres:
+            yield postgres.url
+    elif name == "mariadb":
+        from tests.support.mariadb import private_mariadb
+
+        with private_mariadb() as mariadb:
+            yield mariadb.url
+    else:
+        with tempfile.TemporaryDirectory(prefix="leasejobs-sqlite-") as folder:
+            os.environ["TEST_SQLITE_FILE"] = str(Path(folder) / "test.sqlite3")
+            yield f"sqlite:///{folder}/db.sqlite3"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
