@@ -48,7 +48,9 @@ class Task:
         if not isinstance(args, list | tuple):
             raise JobDefinitionError(f"The arguments of {self.name!r} must be a list, not {args!r}.")
         if not isinstance(kwargs, Mapping) or not all(isinstance(key, str) for key in kwargs):
-            raise JobDefinitionError(f"The keyword arguments of {self.name!r} must be a dict with text keys, not {kwargs!r}.")
+            raise JobDefinitionError(
+                f"The keyword arguments of {self.name!r} must be a dict with text keys, not {kwargs!r}."
+            )
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -129,6 +131,10 @@ def require_json(value: object, *, what: str) -> None:
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise JobDefinitionError(f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {value!r}.") from None
+        raise JobDefinitionError(
+            f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {value!r}."
+        ) from None
     if "\\u0000" in text:
-        raise JobDefinitionError(f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {value!r}.")
+        raise JobDefinitionError(
+            f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {value!r}."
+        )

@@ -58,14 +58,17 @@ class EmbeddedPostgres:
         self.folder.mkdir(parents=True, exist_ok=True)
         if self._user is not None:
             ensure_user_exists(self._user)
+            # That user must be able to reach the programs and the folder.
             ensure_prefix_permissions(self._bin)
-            ensure_prefix_permissions(self._data)
+            ensure_prefix_permissions(self.folder)
             entry = pwd.getpwnam(self._user)
             os.chown(self.folder, entry.pw_uid, entry.pw_gid)
         secret = self.folder / "password"
         secret.write_text(self._password)
         secret.chmod(0o644)
-        self._call("initdb", "-D", str(self._data), "-U", "postgres", "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8")
+        self._call(
+            "initdb", "-D", str(self._data), "-U", "postgres", "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8"
+        )
         secret.unlink()
 
     def start(self) -> None:

@@ -56,8 +56,7 @@ def backfill_job(
         )
     if missing and not dry_run:
         runs = [
-            run_of(job, now=now, origin=Origin.BACKFILL, scheduled_for=instant, available_at=now)
-            for instant in missing
+            run_of(job, now=now, origin=Origin.BACKFILL, scheduled_for=instant, available_at=now) for instant in missing
         ]
         Run.objects.using(using).bulk_create(runs)
         vendor.notify(using, WAKE_CLAIM)

@@ -133,9 +133,7 @@ def _one_for_each_exclusive_job(using: str, rows: Sequence[dict[str, Any]]) -> l
         return list(rows)
     locked = vendor.lock(Job.objects.using(using).filter(pk__in=wanted).order_by("pk"), skip_locked=True)
     free = set(locked.values_list("pk", flat=True))
-    free -= set(
-        Lease.objects.using(using).filter(exclusive_job_id__in=free).values_list("exclusive_job_id", flat=True)
-    )
+    free -= set(Lease.objects.using(using).filter(exclusive_job_id__in=free).values_list("exclusive_job_id", flat=True))
     kept = []
     for row in rows:
         if row["exclusive"]:
@@ -146,18 +144,14 @@ def _one_for_each_exclusive_job(using: str, rows: Sequence[dict[str, Any]]) -> l
     return kept
 
 
-def _end(
-    using: str, rows: Sequence[dict[str, Any]], status: RunStatus, reason: str, now: datetime
-) -> tuple[int, ...]:
+def _end(using: str, rows: Sequence[dict[str, Any]], status: RunStatus, reason: str, now: datetime) -> tuple[int, ...]:
     ids = tuple(row["id"] for row in rows)
     if ids:
         Run.objects.using(using).filter(pk__in=ids).update(status=status, reason=reason, finished_at=now)
     return ids
 
 
-def _take_leases(
-    using: str, rows: Sequence[dict[str, Any]], worker_id: int | None, now: datetime
-) -> dict[int, int]:
+def _take_leases(using: str, rows: Sequence[dict[str, Any]], worker_id: int | None, now: datetime) -> dict[int, int]:
     """Insert a lease for each run; return the tokens by run."""
     leases = [
         Lease(
@@ -174,9 +168,7 @@ def _take_leases(
     created = Lease.objects.using(using).bulk_create(leases)
     if not created or vendor.returns_keys(using):
         return {lease.run_id: lease.pk for lease in created}
-    return dict(
-        Lease.objects.using(using).filter(run_id__in=[row["id"] for row in rows]).values_list("run_id", "id")
-    )
+    return dict(Lease.objects.using(using).filter(run_id__in=[row["id"] for row in rows]).values_list("run_id", "id"))
 
 
 def _mark_running(using: str, run_ids: Sequence[int], worker_name: str) -> None:

@@ -39,9 +39,7 @@ class Finished:
     def failed_jobs(self) -> frozenset[int]:
         """The jobs with a run that ended FAILED, which may have to be paused."""
         return frozenset(
-            item.job_id
-            for item in self.recorded
-            if item.job_id is not None and item.verdict.status == RunStatus.FAILED
+            item.job_id for item in self.recorded if item.job_id is not None and item.verdict.status == RunStatus.FAILED
         )
 
 

@@ -104,7 +104,10 @@ def _unfinished_counts(using: str, jobs: Sequence[Job]) -> Mapping[int, tuple[in
         Run.objects.using(using)
         .filter(job__in=ids, status__in=UNFINISHED)
         .values_list("job_id")
-        .annotate(waiting=Count("pk", filter=Q(status=RunStatus.READY)), running=Count("pk", filter=Q(status=RunStatus.RUNNING)))
+        .annotate(
+            waiting=Count("pk", filter=Q(status=RunStatus.READY)),
+            running=Count("pk", filter=Q(status=RunStatus.RUNNING)),
+        )
         .order_by()
     )
     return {job_id: (waiting, running) for job_id, waiting, running in rows if job_id is not None}

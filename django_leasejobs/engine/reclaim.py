@@ -73,7 +73,9 @@ def release_lease(token: int, *, reason: str, rng: Random) -> Reclaimed:
 
 
 def _expired(lease: dict[str, Any], run: dict[str, Any]) -> Died:
-    return Died(f"the lease of {run['worker_name']} expired at {as_utc(lease['expires_at']).isoformat(timespec='milliseconds')}")
+    return Died(
+        f"the lease of {run['worker_name']} expired at {as_utc(lease['expires_at']).isoformat(timespec='milliseconds')}"
+    )
 
 
 def _settlement(lease: dict[str, Any], run: dict[str, Any], ending: Ending, rng: Random) -> Settlement:

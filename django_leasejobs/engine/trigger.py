@@ -106,9 +106,7 @@ def weigh_overlap(using: str, job: Job) -> Start | SkipRun | Replace:
 
 def replace_unfinished(using: str, job_ids: Sequence[int], reason: str) -> None:
     """Cancel what waits of these jobs and ask for the end of what runs: leases before runs, as everywhere."""
-    unfinished = Run.objects.using(using).filter(
-        job__in=job_ids, status__in=(RunStatus.READY, RunStatus.RUNNING)
-    )
+    unfinished = Run.objects.using(using).filter(job__in=job_ids, status__in=(RunStatus.READY, RunStatus.RUNNING))
     run_ids = list(unfinished.values_list("pk", flat=True))
     request_cancel(using, run_ids, reason)
     cancel_ready(using, run_ids, reason)

@@ -40,7 +40,10 @@ class Job(models.Model):
         _("overlap"), max_length=8, choices=[(item.value, item.value) for item in Overlap], default=Overlap.SKIP.value
     )
     catch_up = models.CharField(
-        _("catch-up"), max_length=8, choices=[(item.value, item.value) for item in CatchUp], default=CatchUp.LATEST.value
+        _("catch-up"),
+        max_length=8,
+        choices=[(item.value, item.value) for item in CatchUp],
+        default=CatchUp.LATEST.value,
     )
     start_deadline = models.DurationField(_("start deadline"), null=True, blank=True)
     pause_after_failures = models.PositiveIntegerField(_("pause after failures"), null=True, blank=True)
@@ -50,7 +53,11 @@ class Job(models.Model):
     paused_by = models.CharField(_("paused by"), max_length=150, blank=True, editable=False)
     pause_reason = models.TextField(_("reason of the pause"), blank=True, editable=False)
     retired_at = models.DateTimeField(
-        _("left the code at"), null=True, blank=True, editable=False, help_text=_("Set when no code defines it any more.")
+        _("left the code at"),
+        null=True,
+        blank=True,
+        editable=False,
+        help_text=_("Set when no code defines it any more."),
     )
 
     next_run_at = models.DateTimeField(
@@ -67,7 +74,10 @@ class Job(models.Model):
         verbose_name = _("job")
         verbose_name_plural = _("jobs")
         ordering: ClassVar = ["name"]
-        permissions: ClassVar = [("trigger_job", _("Can trigger a job")), ("pause_job", _("Can pause and resume a job"))]
+        permissions: ClassVar = [
+            ("trigger_job", _("Can trigger a job")),
+            ("pause_job", _("Can pause and resume a job")),
+        ]
         constraints: ClassVar = [
             models.CheckConstraint(condition=~models.Q(name=""), name="leasejobs_job_name"),
             models.CheckConstraint(condition=models.Q(source__in=Source.values), name="leasejobs_job_source"),

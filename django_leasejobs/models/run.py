@@ -21,7 +21,13 @@ class Run(models.Model):
     """
 
     job = models.ForeignKey(
-        Job, verbose_name=_("job"), null=True, blank=True, on_delete=models.SET_NULL, related_name="runs", db_index=False
+        Job,
+        verbose_name=_("job"),
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="runs",
+        db_index=False,
     )
     job_name = models.CharField(_("name of the job"), max_length=200, blank=True)
     task = models.CharField(_("task"), max_length=255)

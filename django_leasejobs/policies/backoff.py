@@ -19,9 +19,7 @@ def delay(n: int, base: timedelta, rng: Random, cap: timedelta = CAP) -> timedel
     Raise ValueError for ``n`` below 1 or a negative duration.
     """
     if n < 1 or base < timedelta(0) or cap < timedelta(0):
-        raise ValueError(
-            f"A number from 1 and durations from 0 are needed: n={n!r}, base={base!r}, cap={cap!r}."
-        )
+        raise ValueError(f"A number from 1 and durations from 0 are needed: n={n!r}, base={base!r}, cap={cap!r}.")
     doubled = base.total_seconds() * 2.0 ** min(n - 1, DOUBLINGS)
     longest = min(doubled, max(base, cap).total_seconds())
     return timedelta(seconds=longest * rng.uniform(0.5, 1.0))

@@ -102,9 +102,7 @@ class Calendar:
     def from_dict(cls, values: Mapping[str, Any]) -> Calendar:
         """Make a calendar from JSON values; raise JobDefinitionError, for unknown keys too."""
         if not isinstance(values, Mapping):
-            raise JobDefinitionError(
-                f"A calendar is a mapping with the keys {', '.join(KEYS)}, not {values!r}."
-            )
+            raise JobDefinitionError(f"A calendar is a mapping with the keys {', '.join(KEYS)}, not {values!r}.")
         if "name" not in values:
             raise JobDefinitionError(f"A calendar needs a name: {dict(values)!r}.")
         for key in values:
@@ -117,13 +115,9 @@ class Calendar:
     def _check_name(self) -> None:
         name: object = self.name
         if not isinstance(name, str) or not name.isprintable() or name != name.strip() or not name:
-            raise JobDefinitionError(
-                f"A calendar's name is printable text without blanks at its ends, not {name!r}."
-            )
+            raise JobDefinitionError(f"A calendar's name is printable text without blanks at its ends, not {name!r}.")
         if len(name) > MAX_NAME:
-            raise JobDefinitionError(
-                f"A calendar's name has at most {MAX_NAME} characters, not {len(name)}: {name!r}."
-            )
+            raise JobDefinitionError(f"A calendar's name has at most {MAX_NAME} characters, not {len(name)}: {name!r}.")
 
     def _zone(self) -> tzinfo:
         try:

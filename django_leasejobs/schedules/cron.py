@@ -49,10 +49,7 @@ def _numbers_by_croniter(fields: list[Field]) -> list[tuple[int, ...]]:
         expanded = croniter.expand(plain)[0]
     except CroniterError as error:
         raise ScheduleError(str(error)) from error
-    return [
-        _all_of(kind) if values == ["*"] else tuple(values)
-        for kind, values in zip(KINDS, expanded, strict=True)
-    ]
+    return [_all_of(kind) if values == ["*"] else tuple(values) for kind, values in zip(KINDS, expanded, strict=True)]
 
 
 def _all_of(kind: Kind) -> tuple[int, ...]:
@@ -194,6 +191,4 @@ class CronSchedule(Schedule):
             raise ScheduleError(f"{self.text!r} never fires: there is no such date")
         # By then each zone has come to the rules that it keeps for good.
         if self._clock.next_instant(self._times, datetime(2100, 1, 1), fixed=self._fields.fixed) is None:
-            raise ScheduleError(
-                f"{self.text!r} never fires in {self.timezone}: the clock skips each of its times"
-            )
+            raise ScheduleError(f"{self.text!r} never fires in {self.timezone}: the clock skips each of its times")

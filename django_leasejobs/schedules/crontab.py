@@ -48,9 +48,7 @@ class ErrorEntry:
 
 Entry = EnvEntry | JobEntry | ErrorEntry
 
-_ENV = re.compile(
-    r"""(?P<quote>["']?)(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P=quote)[ \t]*=[ \t]*(?P<value>.*)""", re.ASCII
-)
+_ENV = re.compile(r"""(?P<quote>["']?)(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P=quote)[ \t]*=[ \t]*(?P<value>.*)""", re.ASCII)
 _JOB = re.compile(r"(?P<expr>@\S*|\S+(?:[ \t]+\S+){4})(?:[ \t]+(?P<rest>.*))?", re.DOTALL)
 _SYSTEM_REST = re.compile(r"(?P<user>\S+)[ \t]+(?P<command>.*)", re.DOTALL)
 _ESCAPED_OR_PERCENT = re.compile(r"\\.|%", re.DOTALL)
@@ -101,9 +99,7 @@ def _zone_fault(name: str) -> str | None:
     return None
 
 
-def _job(
-    number: int, line: str, *, system: bool, timezone: str | None, bad_zone: str | None
-) -> JobEntry | ErrorEntry:
+def _job(number: int, line: str, *, system: bool, timezone: str | None, bad_zone: str | None) -> JobEntry | ErrorEntry:
     def error(why: str) -> ErrorEntry:
         return ErrorEntry(line=number, text=line, why=why)
 

@@ -144,9 +144,7 @@ def _stretches(zone: ZoneInfo, year: int) -> tuple[Stretch, ...]:
     return tuple(stretches)
 
 
-def _stretch(
-    start: datetime, end: datetime, offset: timedelta, shown: datetime, *, makes_up: bool
-) -> Stretch:
+def _stretch(start: datetime, end: datetime, offset: timedelta, shown: datetime, *, makes_up: bool) -> Stretch:
     wall_start = start + offset
     first_minute = wall_start + (datetime.min - wall_start) % _MINUTE
     return Stretch(

@@ -37,9 +37,7 @@ class OnceSchedule(Schedule):
 
     __slots__ = ("_clock", "_wall", "instant", "text", "timezone")
 
-    def __init__(
-        self, text: str, timezone: str, instant: datetime, clock: LocalClock, wall: OneTime | None
-    ) -> None:
+    def __init__(self, text: str, timezone: str, instant: datetime, clock: LocalClock, wall: OneTime | None) -> None:
         self.text = text
         self.timezone = timezone
         self.instant = instant

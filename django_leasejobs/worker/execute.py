@@ -86,9 +86,7 @@ def execute(run: Claimed, channel: Channel, *, worker_name: str, limits: Limits)
         after_run()
 
 
-def _attempt(
-    task: Task, run: Claimed, channel: Channel, worker_name: str, limits: Limits, log: RunLog
-) -> Executed:
+def _attempt(task: Task, run: Claimed, channel: Channel, worker_name: str, limits: Limits, log: RunLog) -> Executed:
     context = _context(run, channel, worker_name)
     leading = (context,) if task.takes_context else ()
     if not task.atomic:
@@ -133,7 +131,10 @@ def storable_result(result: Any, limits: Limits, run: Claimed) -> Any:
     size = len(json.dumps(result))
     if size > limits.result:
         logger.warning(
-            "Run id=%s: the result is not kept: it has %s bytes, MAX_RESULT_BYTES is %s", run.run_id, size, limits.result
+            "Run id=%s: the result is not kept: it has %s bytes, MAX_RESULT_BYTES is %s",
+            run.run_id,
+            size,
+            limits.result,
         )
         return None
     return result

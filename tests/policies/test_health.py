@@ -269,9 +269,9 @@ all_facts = st.builds(
     ).map(tuple),
     leases=st.lists(st.builds(lease, token=st.integers(1, 99), expires_at=spans), max_size=3).map(tuple),
     workers=st.lists(st.builds(worker, heartbeat_at=spans, stopping=st.booleans()), max_size=3).map(tuple),
-    waiting=st.lists(
-        st.builds(waiting, since=spans, task=st.sampled_from(["shop.report", "new"])), max_size=3
-    ).map(tuple),
+    waiting=st.lists(st.builds(waiting, since=spans, task=st.sampled_from(["shop.report", "new"])), max_size=3).map(
+        tuple
+    ),
 )
 
 
@@ -279,9 +279,7 @@ all_facts = st.builds(
 def test_findings_are_sorted_and_each_says_something(given_facts: Facts) -> None:
     found = judge(given_facts)
 
-    assert [item.level for item in found] == sorted(
-        (item.level for item in found), key=[CRITICAL, WARNING].index
-    )
+    assert [item.level for item in found] == sorted((item.level for item in found), key=[CRITICAL, WARNING].index)
     assert all(item.code in CODES and item.subject and item.words for item in found)
 
 
@@ -306,9 +304,7 @@ def test_waiting_longer_never_makes_anything_better(given_facts: Facts) -> None:
     """Only workers can turn up meanwhile; what is late stays late."""
     later = replace(given_facts, now=NOW + MINUTE)
 
-    before = {
-        (item.code, item.subject) for item in judge(given_facts) if item.code in ("late-job", "stuck-lease")
-    }
+    before = {(item.code, item.subject) for item in judge(given_facts) if item.code in ("late-job", "stuck-lease")}
     after = {(item.code, item.subject) for item in judge(later)}
 
     assert before <= after

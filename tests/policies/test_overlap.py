@@ -39,9 +39,7 @@ def test_a_job_without_unfinished_runs_always_starts(overlap: Overlap) -> None:
     assert decide(overlap, waiting=0, running=0) == Start()
 
 
-@given(
-    st.sampled_from([Overlap.SKIP, Overlap.QUEUE]), st.integers(0, 9), st.integers(0, 9), st.integers(1, 9)
-)
+@given(st.sampled_from([Overlap.SKIP, Overlap.QUEUE]), st.integers(0, 9), st.integers(0, 9), st.integers(1, 9))
 def test_more_unfinished_runs_never_turn_a_skip_into_a_start(
     overlap: Overlap, waiting: int, running: int, more: int
 ) -> None:

@@ -22,9 +22,7 @@ from .grid import Grid, Minutes, at
 
 
 def given(**over: Any) -> PlanInput:
-    return PlanInput(
-        **{"schedule": Grid(), "cursor": at(1), "now": at(5), "catch_up": CatchUp.LATEST, **over}
-    )
+    return PlanInput(**{"schedule": Grid(), "cursor": at(1), "now": at(5), "catch_up": CatchUp.LATEST, **over})
 
 
 def due(*minutes: int) -> list[Entry]:
@@ -196,9 +194,7 @@ def test_the_rows_of_a_plan_are_bounded() -> None:
 
     first = plan(asked, Bounds(max_entries=2))
 
-    assert first == Plan(
-        (skipped(1, 1, "odd"), missed(2, 2, f"coalesced into the run of {at(4).isoformat()}")), at(3)
-    )
+    assert first == Plan((skipped(1, 1, "odd"), missed(2, 2, f"coalesced into the run of {at(4).isoformat()}")), at(3))
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,7 @@ from django_leasejobs.schedules import parse
 from .grid import MINUTE, T0, Grid, Minutes, at
 
 small_bounds = st.builds(
-    lambda catch_up, more, entries: Bounds(
-        max_catch_up=catch_up, max_instants=catch_up + more, max_entries=entries
-    ),
+    lambda catch_up, more, entries: Bounds(max_catch_up=catch_up, max_instants=catch_up + more, max_entries=entries),
     st.integers(1, 6),
     st.integers(1, 30),
     st.sampled_from([1, 3, 1000]),
@@ -108,9 +106,7 @@ def test_each_plan_is_bounded_and_moves_strictly_on(given_: PlanInput, bounds: B
 @given(inputs, small_bounds)
 def test_an_instant_is_skipped_exactly_when_a_calendar_covers_it(given_: PlanInput, bounds: Bounds) -> None:
     covered = {
-        instant
-        for instant in due_instants(given_)
-        if any(calendar.covers(instant) for calendar in given_.excludes)
+        instant for instant in due_instants(given_) if any(calendar.covers(instant) for calendar in given_.excludes)
     }
 
     for entry in entries_of(plan_to_the_end(given_, bounds)):
@@ -120,9 +116,7 @@ def test_an_instant_is_skipped_exactly_when_a_calendar_covers_it(given_: PlanInp
 
 @settings(deadline=None)
 @given(inputs.map(lambda value: replace(value, excludes=())), small_bounds)
-def test_one_outage_makes_the_newest_runs_however_many_plans_it_takes(
-    given_: PlanInput, bounds: Bounds
-) -> None:
+def test_one_outage_makes_the_newest_runs_however_many_plans_it_takes(given_: PlanInput, bounds: Bounds) -> None:
     keep = 1 if given_.catch_up == CatchUp.LATEST else bounds.max_catch_up
     patience = given_.start_deadline or (timedelta(seconds=60) if given_.catch_up == CatchUp.NONE else None)
     in_time = [
@@ -191,10 +185,7 @@ def test_six_hundred_thousand_instants_take_a_few_plans(catch_up: CatchUp) -> No
 
     assert len(plans) <= 31
     assert sum(entry.count for entry in entries_of(plans)) == seconds
-    assert (
-        sum(isinstance(entry, Due) for entry in entries_of(plans))
-        == {"latest": 1, "all": 100, "none": 61}[catch_up]
-    )
+    assert sum(isinstance(entry, Due) for entry in entries_of(plans)) == {"latest": 1, "all": 100, "none": 61}[catch_up]
 
 
 def test_a_crontab_line_with_a_calendar_over_a_clock_change() -> None:

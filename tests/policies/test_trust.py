@@ -70,9 +70,7 @@ def test_the_most_pressing_claim_sets_the_time(
 
 
 @given(moments, leases)
-def test_trust_ends_before_the_lease_does_and_after_two_renewals_were_due(
-    started: float, lease: float
-) -> None:
+def test_trust_ends_before_the_lease_does_and_after_two_renewals_were_due(started: float, lease: float) -> None:
     """I5: a worker stops its work before the lease can be taken over."""
     end = trusted_until(started, lease)
 

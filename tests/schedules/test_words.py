@@ -44,8 +44,11 @@ from django_leasejobs.schedules import parse
         ("0 0 * * 1,5#2,5L", "at 00:00 on Mondays, the second Friday of the month and the last Friday of the month"),
         ("30 4 1,15 * 5", "at 04:30 on days 1 and 15 of the month and also on Fridays"),
         ("48 14 31 jun sun", "at 14:48 on day 31 of the month and also on Sundays, in June"),
-        ("0 13 */2 * 1-5", "at 13:00 on days 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29 and 31 of the "
-         "month, but only on weekdays"),
+        (
+            "0 13 */2 * 1-5",
+            "at 13:00 on days 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29 and 31 of the "
+            "month, but only on weekdays",
+        ),
         ("0 0 * 1-3 *", "at 00:00 every day from January to March"),
         ("0 0 * 1,7 *", "at 00:00 every day in January and July"),
         ("* * * */3 *", "every minute in January, April, July and October"),

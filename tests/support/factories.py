@@ -76,7 +76,9 @@ def make_worker(**values: Any) -> Worker:
     return Worker.objects.create(**values)
 
 
-def claim(limit: int = 1, *, worker: Worker | None = None, name: str = "tester", tasks: Any = (NOOP,), queues: Any = ()) -> Claims:
+def claim(
+    limit: int = 1, *, worker: Worker | None = None, name: str = "tester", tasks: Any = (NOOP,), queues: Any = ()
+) -> Claims:
     """Claim as a worker does."""
     return claim_runs(
         worker_id=None if worker is None else worker.pk,

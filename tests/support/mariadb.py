@@ -38,7 +38,13 @@ class PrivateMariaDB:
 
     def create(self) -> None:
         as_root = ["--user=root"] if os.geteuid() == 0 else []
-        self._call("mariadb-install-db", "--no-defaults", *as_root, f"--datadir={self._data}", "--auth-root-authentication-method=normal")
+        self._call(
+            "mariadb-install-db",
+            "--no-defaults",
+            *as_root,
+            f"--datadir={self._data}",
+            "--auth-root-authentication-method=normal",
+        )
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
@@ -55,7 +61,14 @@ class PrivateMariaDB:
             if time.monotonic() > deadline or self._server.poll() is not None:
                 raise RuntimeError(f"MariaDB did not start:\n{log.read_text()[-2000:]}")
             time.sleep(0.05)
-        self._call("mariadb", "--no-defaults", f"--socket={self._socket}", "-uroot", "-e", "CREATE DATABASE IF NOT EXISTS leasejobs")
+        self._call(
+            "mariadb",
+            "--no-defaults",
+            f"--socket={self._socket}",
+            "-uroot",
+            "-e",
+            "CREATE DATABASE IF NOT EXISTS leasejobs",
+        )
 
     def stop(self) -> None:
         assert self._server is not None

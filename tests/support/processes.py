@@ -104,7 +104,10 @@ class WorkerProcesses:
 
 
 def wait_until(
-    condition: Callable[[], T], timeout: float = 20, what: Callable[[], str] = lambda: "the condition", every: float = 0.02
+    condition: Callable[[], T],
+    timeout: float = 20,
+    what: Callable[[], str] = lambda: "the condition",
+    every: float = 0.02,
 ) -> T:
     """Poll until the condition is truthy; return its value, or fail with what was waited for."""
     deadline = time.monotonic() + timeout

@@ -230,7 +230,9 @@ class ProcessPool:
                 if current is None or child.killed:
                     continue
                 if current.overdue(now):
-                    current.forced = Raised(f"the attempt took longer than its timeout of {current.timeout:g} s", timed_out=True)
+                    current.forced = Raised(
+                        f"the attempt took longer than its timeout of {current.timeout:g} s", timed_out=True
+                    )
                     child.kill(current.run.token)
                 elif current.kill_at is not None and current.kill_at <= now:
                     current.forced = Stopped(current.cancel_reason)
@@ -265,4 +267,3 @@ def _ending_of(child: ChildHandle, current: Assigned) -> Ending:
     if child.killed and child.killed_for != current.run.token:
         return HandedBack("its process was ended because of another run")
     return Died(f"its process died: {child.exit_words}")
-
