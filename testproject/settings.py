@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import django
 import environ
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -66,8 +67,11 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 STATIC_URL = "static/"
-EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
-EMAIL_FILE_PATH = str(DATA_DIR / "mail")
+_MAIL_BACKEND, _MAIL_FOLDER = "django.core.mail.backends.filebased.EmailBackend", str(DATA_DIR / "mail")
+if django.VERSION >= (6, 1):
+    MAILERS = {"default": {"BACKEND": _MAIL_BACKEND, "OPTIONS": {"file_path": _MAIL_FOLDER}}}
+else:
+    EMAIL_BACKEND, EMAIL_FILE_PATH = _MAIL_BACKEND, _MAIL_FOLDER
 
 LEASEJOBS = {
     "COMMANDS": ["clearsessions"],
