@@ -14,7 +14,7 @@ MAX_ITEMS = 1_000
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _YEARLY = re.compile(r"(\d\d)-(\d\d)", re.ASCII)
 _TIME = re.compile(r"\d\d:\d\d(:\d\d)?", re.ASCII)
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d(:\d\d)?)?", re.ASCII)
 
 
 def items_of(value: object) -> list[object]:

@@ -88,8 +88,10 @@ def _fields_of_nickname(text: str) -> str:
 
 
 def _check_count(text: str, texts: list[str]) -> None:
+    if text.startswith("#"):
+        raise ScheduleError(f"{text!r}: this is a comment, not a schedule")
     for number, field in enumerate(texts):
-        if field.startswith("#") and number:
+        if field.startswith("#"):
             raise ScheduleError(
                 f"{' '.join(texts[number:])!r}: a comment can't follow a schedule; use the job's description"
             )

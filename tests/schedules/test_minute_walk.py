@@ -140,7 +140,7 @@ def parsed(wanted, zone):
         raise
 
 
-@settings(deadline=None, max_examples=1200)
+@settings(deadline=None, max_examples=2000)
 @given(wanted(), moments(), st.integers(-180, 60))
 def test_every_instant_around_a_clock_change_is_the_one_that_a_walk_finds(wanted, moment, minutes):
     zone, change = moment

@@ -19,7 +19,7 @@ REFUSED = [
     ("* * * * * * * *", "schedule", "has 8 fields"),
     ("0 3 * * * # nightly", "schedule", "'# nightly': a comment can't follow a schedule"),
     ("0 3 * * * #nightly", "schedule", "'#nightly': a comment can't follow"),
-    ("# 0 3 * * *", "minute", "can't be read"),
+    ("# 0 3 * * *", "schedule", "this is a comment, not a schedule"),
     ("０ 3 * * *", "schedule", "(FULLWIDTH DIGIT ZERO) is not plain ASCII"),
     ("0 3 * * ٣", "schedule", "is not plain ASCII"),
     ("0\xa03 * * *", "schedule", "(NO-BREAK SPACE) is not plain ASCII"),
