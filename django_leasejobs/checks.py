@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core import checks
+from django.core.checks import CheckMessage, Error, register
 from django.db import connections
 
 from .conf import load
@@ -49,7 +50,7 @@ def check_definitions(**kwargs: Any) -> list[CheckMessage]:
     """W001: a code-defined job that leases for so short that a pause of its worker costs the run."""
     short = [item for item in registry.jobs.values() if item.lease.total_seconds() < 2]
     return [
-        Warning(
+        checks.Warning(
             f"The lease of job {item.name!r} is {item.lease.total_seconds():g} s: a short stall loses it.",
             hint="Ten seconds or more suit most; a lease is renewed, it need not cover the run.",
             id="leasejobs.W001",
@@ -62,7 +63,7 @@ def check_definitions(**kwargs: Any) -> list[CheckMessage]:
 def check_calendars(**kwargs: Any) -> list[CheckMessage]:
     """W002: a job excludes a calendar that no code defines; the admin may."""
     return [
-        Warning(
+        checks.Warning(
             f"Job {item.name!r} excludes the calendar {name!r}, which no code defines.",
             hint="Define it with django_leasejobs.calendar(), or in the admin.",
             id="leasejobs.W002",

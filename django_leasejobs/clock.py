@@ -27,18 +27,24 @@ class DatabaseNow(Func):
     arity = 0
     output_field = DateTimeField()
 
-    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, list[Any]]:
+    def as_sql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **extra: Any
+    ) -> tuple[str, Any]:
         raise NotImplementedError(f"django_leasejobs has no clock for the database vendor {connection.vendor!r}.")
 
     def as_postgresql(
-        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
-    ) -> tuple[str, list[Any]]:
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **extra: Any
+    ) -> tuple[str, Any]:
         return POSTGRESQL_NOW, []
 
-    def as_mysql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, list[Any]]:
+    def as_mysql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **extra: Any
+    ) -> tuple[str, Any]:
         return MYSQL_NOW, []
 
-    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, list[Any]]:
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **extra: Any
+    ) -> tuple[str, Any]:
         return SQLITE_NOW.replace("%", "%%"), []
 
 
@@ -51,7 +57,7 @@ def database_now(using: str) -> dt.datetime:
     """Ask the database for its time, as an aware UTC datetime. One statement."""
     connection = connections[using]
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {now_sql(connection)}")  # noqa: S608
+        cursor.execute(f"SELECT {now_sql(connection)}")
         value = cursor.fetchone()[0]
     return as_utc(value)
 

@@ -37,7 +37,8 @@ def require_allowed(command: str) -> None:
     if command not in allowed:
         known = ", ".join(sorted(allowed)) or "none"
         raise JobDefinitionError(
-            f"The management command {command!r} may not run as a job. Add it to LEASEJOBS['COMMANDS']; allowed: {known}."
+            f"The management command {command!r} may not run as a job. Add it to LEASEJOBS['COMMANDS'];"
+            f" allowed: {known}."
         )
 
 

@@ -56,7 +56,7 @@ class Options:
     enabled: bool = True
 
 
-def task_of(func: Callable[..., Any], *, name: str | None, takes_context: bool, atomic: bool) -> Task:
+def task_of(func: object, *, name: str | None, takes_context: bool, atomic: bool) -> Task:
     """Check a function and make a task of it; raise JobDefinitionError for one that a worker couldn't find or call."""
     if not callable(func) or not hasattr(func, "__qualname__"):
         raise JobDefinitionError(f"A job needs a function, not {func!r}.")
@@ -125,7 +125,7 @@ def define(task: Task, options: Options, *, default_lease: timedelta) -> JobDefi
     )
 
 
-def _name(name: str | None, *, default: str) -> str:
+def _name(name: object, *, default: str) -> str:
     if name is None:
         return default
     if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
@@ -174,14 +174,15 @@ class _Reader:
             raise self.error(option, value, "a list of calendar names is needed.")
         return [self.text(option, item, 100) for item in value]
 
-    def choice(self, option: str, value: object, kind: type[E]) -> E:
+    def choice(self, option: str, value: str, kind: type[E]) -> E:
         try:
             return kind(value)
         except ValueError:
             raise self.error(option, value, f"one of {', '.join(kind)} is needed.") from None
 
     def window(self, starts_at: datetime | None, ends_at: datetime | None) -> tuple[datetime | None, datetime | None]:
-        for option, value in (("starts_at", starts_at), ("ends_at", ends_at)):
+        given: dict[str, object] = {"starts_at": starts_at, "ends_at": ends_at}
+        for option, value in given.items():
             if value is not None and (not isinstance(value, datetime) or value.tzinfo is None):
                 raise self.error(option, value, "an aware datetime is needed.")
         if starts_at is not None and ends_at is not None and ends_at <= starts_at:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -41,7 +41,7 @@ class Task:
             return signature
         return signature.replace(parameters=list(signature.parameters.values())[1:])
 
-    def check_arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def check_arguments(self, args: object, kwargs: object) -> None:
         """Raise JobDefinitionError unless the arguments are JSON and fit the function."""
         require_json(args, what=f"the arguments of {self.name!r}")
         require_json(kwargs, what=f"the keyword arguments of {self.name!r}")

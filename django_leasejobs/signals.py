@@ -8,7 +8,8 @@ from django.dispatch import Signal
 run_started = Signal()
 # run_id, job_name, task, status, attempt, token, worker, retry_at (None when the run is over), error
 run_finished = Signal()
-# run_id, job_name, task, token, worker, outcome: "reclaimed" (taken over), "discarded" (a result came too late), "distrusted"
+# run_id, job_name, task, token, worker, outcome: "reclaimed" (taken over), "discarded" (a result came too late),
+# "distrusted"
 lease_lost = Signal()
 # job_name, first, last, count, reason
 job_missed = Signal()

@@ -104,8 +104,14 @@ class EmbeddedPostgres:
     def _call(self, program: str, *args: str) -> None:
         done = subprocess.run(
             [str(self._bin / program), *args],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, user=self._user, cwd=self.folder, check=False, timeout=120,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            user=self._user,
+            cwd=self.folder,
+            check=False,
+            timeout=120,
+        )
         if done.returncode:
             raise RuntimeError(f"{program} failed with {done.returncode}:\n{done.stdout}{done.stderr}")
 

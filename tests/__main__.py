@@ -1,4 +1,4 @@
-"""Runs the tests on each database in turn: ``python -m tests [--databases sqlite,postgres,mariadb] [pytest options]``."""
+"""Runs the tests on each database: ``python -m tests [--databases sqlite,postgres,mariadb] [pytest options]``."""
 
 from __future__ import annotations
 

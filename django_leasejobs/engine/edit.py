@@ -20,7 +20,7 @@ def save_job(job: Job) -> Job:
     """
     using = alias()
     now = database_now(using)
-    stored = None if job.pk is None else vendor.lock(Job.objects.using(using).filter(pk=job.pk)).first()
+    stored = None if job._state.adding else vendor.lock(Job.objects.using(using).filter(pk=job.pk)).first()
     if stored is None:
         job.next_run_at = next_instant(job, now)
         job.save(using=using)

@@ -35,7 +35,7 @@ def resume_job(job_id: int, *, catch_up: bool = False) -> bool:
     if job is None or job.paused_at is None:
         return False
     paused_at, job.paused_at, job.paused_by, job.pause_reason = job.paused_at, None, "", ""
-    job.next_run_at = next_instant(job, paused_at if catch_up else job.now)  # type: ignore[attr-defined]
+    job.next_run_at = next_instant(job, paused_at if catch_up else job.now)
     job.save(using=using, update_fields=["paused_at", "paused_by", "pause_reason", "next_run_at", "schedule_error"])
     return True
 

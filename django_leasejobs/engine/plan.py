@@ -74,7 +74,7 @@ def plan_jobs(*, limit: int = BATCH) -> Planned:
     jobs = list(vendor.lock(due, skip_locked=True).annotate(now=DatabaseNow())[:limit])
     if not jobs:
         return Planned()
-    batch = Batch(now=as_utc(jobs[0].now), counts=_unfinished_counts(using, jobs))  # type: ignore[attr-defined]
+    batch = Batch(now=as_utc(jobs[0].now), counts=_unfinished_counts(using, jobs))
     calendars = known_calendars(name for job in jobs for name in job.exclude)
     for job in jobs:
         _plan_one(job, batch, calendars)

@@ -29,7 +29,7 @@ def prune_runs(retention: Mapping[str, timedelta | None], *, limit: int = 1000) 
         locked = vendor.lock(old.order_by("finished_at"), skip_locked=True)
         ids = list(locked.values_list("pk", flat=True)[: limit - deleted])
         if ids:
-            Attempt.objects.using(using).filter(run_id__in=ids)._raw_delete(using)  # type: ignore[attr-defined]
-            Run.objects.using(using).filter(pk__in=ids)._raw_delete(using)  # type: ignore[attr-defined]
+            Attempt.objects.using(using).filter(run_id__in=ids)._raw_delete(using)
+            Run.objects.using(using).filter(pk__in=ids)._raw_delete(using)
         deleted += len(ids)
     return deleted

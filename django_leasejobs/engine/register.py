@@ -8,9 +8,9 @@ from datetime import timedelta
 
 from django.db.models import F, Q
 
-from django_leasejobs.version import __version__
 from django_leasejobs.clock import DatabaseNow
 from django_leasejobs.models import Worker
+from django_leasejobs.version import __version__
 
 from .transactions import alias, in_short_transaction, short_transaction
 

@@ -50,7 +50,7 @@ def trigger_job(name: str, order: Order) -> Run:
     job = vendor.lock(Job.objects.using(using).filter(name=name)).annotate(now=DatabaseNow()).first()
     if job is None:
         raise UnknownJob(f"There is no job named {name!r} in the job table. Run sync_jobs, or see list_jobs.")
-    now = as_utc(job.now)  # type: ignore[attr-defined]
+    now = as_utc(job.now)
     decision = Start() if order.ignore_overlap else weigh_overlap(using, job)
     run = run_of(
         job,

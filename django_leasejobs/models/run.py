@@ -35,7 +35,7 @@ class Run(models.Model):
     kwargs = models.JSONField(_("keyword arguments"), default=dict)
     origin = models.CharField(_("origin"), max_length=8, choices=Origin.choices, default=Origin.SCHEDULE)
     triggered_by = models.CharField(_("triggered by"), max_length=150, blank=True)
-    idempotency_key = models.CharField(_("idempotency key"), max_length=255, null=True, blank=True, unique=True)  # noqa: DJ001
+    idempotency_key = models.CharField(_("idempotency key"), max_length=255, null=True, blank=True, unique=True)
 
     status = models.CharField(_("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.READY)
     reason = models.TextField(_("reason"), blank=True)
@@ -100,7 +100,11 @@ class Run(models.Model):
             models.Index(
                 fields=["job", "status"], name="leasejobs_run_active", condition=models.Q(status__in=UNFINISHED)
             ),
-            models.Index(fields=["status", "finished_at"], name="leasejobs_run_prune", condition=~models.Q(status__in=UNFINISHED)),
+            models.Index(
+                fields=["status", "finished_at"],
+                name="leasejobs_run_prune",
+                condition=~models.Q(status__in=UNFINISHED),
+            ),
         ]  # fmt: skip
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 
-from croniter import CroniterError, croniter  # type: ignore[import-untyped]
+from croniter import CroniterError, croniter
 
 from django_leasejobs.exceptions import ScheduleError
 from django_leasejobs.schedules.base import Schedule, in_utc

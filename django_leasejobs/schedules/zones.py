@@ -13,7 +13,7 @@ _NOT_ZONES = frozenset({"localtime", "Factory", "posixrules"})
 _EXAMPLES = "use a name such as 'Europe/Berlin' or 'UTC'"
 
 
-def zone(name: str) -> ZoneInfo:
+def zone(name: object) -> ZoneInfo:
     """Return the IANA time zone of this name; raise ScheduleError (field ``timezone``) for anything else."""
     if isinstance(name, ZoneInfo):
         name = str(name)

@@ -71,7 +71,7 @@ class Loop:
     def _after_fault(self, error: Exception) -> float:
         self._faults += 1
         if vendor.is_database_fault(error):
-            wait = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** min(self._faults, 10)) * random.uniform(0.5, 1.0)  # noqa: S311
+            wait = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self._faults, 10)) * random.uniform(0.5, 1.0)  # noqa: S311
             logger.warning("Loop %s met a database fault, next try in %.1f s: %s", self.name, wait, error)
         else:
             wait = LONGEST_BACKOFF

@@ -56,7 +56,7 @@ def test_the_cap_can_be_chosen() -> None:
 )
 def test_senseless_values_are_refused(n: int, base: timedelta, cap: timedelta) -> None:
     with pytest.raises(ValueError, match=r"A number from 1 and durations from 0 are needed"):
-        delay(n, base, Random(1), cap)  # noqa: S311
+        delay(n, base, Random(1), cap)
 
 
 @given(st.integers(1, 10**9), durations, st.randoms(use_true_random=False))
@@ -75,4 +75,4 @@ def test_below_the_cap_no_wait_is_shorter_than_the_one_before(n: int, rng: Rando
 
 @given(st.integers(1, 100), durations, st.integers())
 def test_the_same_source_draws_the_same_wait(n: int, base: timedelta, seed: int) -> None:
-    assert delay(n, base, Random(seed)) == delay(n, base, Random(seed))  # noqa: S311
+    assert delay(n, base, Random(seed)) == delay(n, base, Random(seed))

@@ -46,16 +46,16 @@ def assert_decided(decision: Retry | GiveUp, expected: tuple[int, int] | str) ->
 
 @pytest.mark.parametrize(("failures", "retries", "expected"), FAILURES)
 def test_after_failure(failures: int, retries: int, expected: tuple[int, int] | str) -> None:
-    assert_decided(after_failure(failures, policy(retries=retries), Random(7)), expected)  # noqa: S311
+    assert_decided(after_failure(failures, policy(retries=retries), Random(7)), expected)
 
 
 @pytest.mark.parametrize(("lost", "max_lost", "expected"), LOSSES)
 def test_after_loss(lost: int, max_lost: int, expected: tuple[int, int] | str) -> None:
-    assert_decided(after_loss(lost, policy(max_lost=max_lost), Random(7)), expected)  # noqa: S311
+    assert_decided(after_loss(lost, policy(max_lost=max_lost), Random(7)), expected)
 
 
 def test_a_job_that_kills_its_worker_does_not_spin_even_without_backoff() -> None:
-    decision = after_loss(2, policy(backoff=0), Random(7))  # noqa: S311
+    decision = after_loss(2, policy(backoff=0), Random(7))
 
     assert isinstance(decision, Retry)
     assert decision.delay >= SECOND / 2

@@ -47,7 +47,7 @@ def test_another_process_draws_the_same_offset() -> None:
     )
     expected = offset("nightly_report", HOUR) // timedelta(microseconds=1)
 
-    subprocess.run([sys.executable, "-c", code, str(expected)], check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-c", code, str(expected)], check=True)
 
 
 @given(st.text(), spreads)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 from django_leasejobs.engine.claim import Claimed
 from django_leasejobs.engine.outcomes import Ending
@@ -145,7 +146,7 @@ class ChildHandle:
 def import_path_in_environment() -> Iterator[None]:
     """Let the fork server, an interpreter of its own, find what this process can import."""
     before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
+    os.environ["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
     try:
         yield
     finally:

@@ -9,6 +9,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.context import BaseContext
 from typing import Any
 
@@ -172,10 +173,8 @@ class ProcessPool:
         return max(0.0, min([timeout, *(when - ticks() for when in deadlines)]))
 
     def _wake(self) -> None:
-        try:
+        with suppress(BlockingIOError):  # raised when a wake-up is under way already
             os.write(self._wake_writer, b"x")
-        except BlockingIOError:
-            pass  # a wake-up is under way already
 
     def _hand_over(self) -> None:
         """Give waiting runs to the children with the most room."""
@@ -251,10 +250,10 @@ class ProcessPool:
             pause = min(LONGEST_RESPAWN_PAUSE, FIRST_RESPAWN_PAUSE * 2**self._failed_starts)
             self._respawn_at = ticks() + pause
             logger.error("A child process ended before it was ready (%s), next one in %.1f s", child.exit_words, pause)
-        current, *waiting = [*child.assigned] or [None]
-        if current is not None and not current.abandoned:
-            self._report(current, _ending_of(child, current))
-        self._take_back([item for item in waiting if item is not None and not item.abandoned])
+        assigned = list(child.assigned)
+        if assigned and not assigned[0].abandoned:
+            self._report(assigned[0], _ending_of(child, assigned[0]))
+        self._take_back([item for item in assigned[1:] if not item.abandoned])
 
     def _report(self, assigned: Assigned, ending: Ending, log: str = "", *, committed: bool = False) -> None:
         report = Report(run=assigned.run, ending=ending, log=log)
