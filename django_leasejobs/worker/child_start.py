@@ -18,6 +18,8 @@ PR_SET_PDEATHSIG = 1
 def child_main(pipe: Connection, settings: ChildSettings) -> None:
     """Load the project unless the fork server did, then do runs until the worker is gone."""
     die_with_parent()
+    if os.getppid() == 1:
+        os._exit(1)  # the fork server ended before that could be told to the kernel
     ignore_stop_signals()
     os.environ.clear()
     os.environ.update(settings.environment)
@@ -32,8 +34,6 @@ def die_with_parent() -> None:
     """Let Linux kill this process when the one that forked it ends, even while it is stuck in C code."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == 1:
-            os._exit(1)
 
 
 def ignore_stop_signals() -> None:

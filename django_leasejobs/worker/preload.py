@@ -8,6 +8,11 @@ import signal
 
 import django
 
+from .child_start import die_with_parent
+
+# It outlives a killed worker as long as a child holds on to it, and with it lives a child that is stuck in C code.
+die_with_parent()
+
 # A service manager stops the whole group; the server, and so the children, must outlive their runs' grace.
 for _number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
     signal.signal(_number, signal.SIG_IGN)
