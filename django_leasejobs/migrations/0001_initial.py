@@ -193,11 +193,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(models.F('status'), models.OrderBy(models.F('priority'), descending=True), models.F('available_at'), models.F('id'), condition=models.Q(('status', 'READY')), name='leasejobs_run_claim'),
+            index=models.Index(condition=models.Q(('status', 'READY')), fields=['status', '-priority', 'available_at', 'id'], name='leasejobs_run_claim'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(models.F('status'), models.F('queue'), models.OrderBy(models.F('priority'), descending=True), models.F('available_at'), models.F('id'), condition=models.Q(('status', 'READY')), name='leasejobs_run_claim_queue'),
+            index=models.Index(condition=models.Q(('status', 'READY')), fields=['status', 'queue', '-priority', 'available_at', 'id'], name='leasejobs_run_claim_queue'),
         ),
         migrations.AddIndex(
             model_name='run',
