@@ -30,10 +30,13 @@ def alias() -> str:
 
 @contextmanager
 def short_transaction(using: str, *, timeout: float = STATEMENT_TIMEOUT) -> Iterator[None]:
-    """Open a write transaction whose statements are bounded, or join the caller's when there is one."""
+    """Open a write transaction whose statements are bounded, or join the caller's when there is one.
+
+    There it is a savepoint: what raises leaves nothing behind, and the caller may catch it and go on.
+    """
     connection = connections[using]
     if connection.in_atomic_block:
-        with transaction.atomic(using=using, savepoint=False):
+        with transaction.atomic(using=using):
             yield
         return
     with vendor.write_lock_at_begin(connection), transaction.atomic(using=using):
