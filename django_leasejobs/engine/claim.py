@@ -49,7 +49,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a claim got. ``contended``: runs were left that may be free in a moment, so look again at once."""
+    """What a claim got. ``contended``: some of what it looked at could not be started, so others may: look again."""
 
     runs: tuple[Claimed, ...] = ()
     missed: tuple[int, ...] = ()
@@ -60,6 +60,7 @@ class Claims:
 COLUMNS = (
     "id", "job_id", "job_name", "task", "args", "kwargs", "state", "origin", "queue", "scheduled_for", "available_at",
     "lease_duration", "timeout", "retries", "backoff", "max_lost", "failures", "lost", "exclusive", "start_before",
+    "started_at",
 )  # fmt: skip
 
 
@@ -91,7 +92,8 @@ def claim_runs(
     Locks: READY run rows, then the rows of their exclusive jobs, each skipping what is locked elsewhere.
     Beside it: other claims (they get other runs), plan and trigger (they hold the job row, so its runs are left
     for the next look), cancel and reclaim (they touch no READY row that is locked here).
-    A run past its start deadline becomes MISSED, one whose job was deleted CANCELLED; neither is returned.
+    A run past its start deadline that never started becomes MISSED, one whose job was deleted CANCELLED; neither
+    is returned in ``runs``.
     """
     using = alias()
     rows = list(
@@ -102,7 +104,7 @@ def claim_runs(
     if not rows:
         return Claims()
     now = as_utc(rows[0]["now"])
-    late = [row for row in rows if row["start_before"] is not None and row["start_before"] < now and not _tried(row)]
+    late = [row for row in rows if _too_late(row, now)]
     orphaned = [row for row in rows if row["job_id"] is None and row["origin"] != Origin.TASK]
     over = {row["id"] for row in (*late, *orphaned)}
     startable = _one_for_each_exclusive_job(using, [row for row in rows if row["id"] not in over])
@@ -115,12 +117,13 @@ def claim_runs(
         runs=tuple(_claimed(row, tokens[row["id"]], now) for row in startable),
         missed=missed,
         cancelled=cancelled,
-        contended=len(startable) + len(over) < len(rows),
+        contended=len(startable) < len(rows),
     )
 
 
-def _tried(row: dict[str, Any]) -> bool:
-    return bool(row["failures"] or row["lost"])
+def _too_late(row: dict[str, Any], now: datetime) -> bool:
+    """Tell whether a run missed its start deadline; one that started in time is late only for its retry."""
+    return row["start_before"] is not None and row["start_before"] < now and row["started_at"] is None
 
 
 def _one_for_each_exclusive_job(using: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
