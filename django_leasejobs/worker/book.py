@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from django_leasejobs.engine.claim import Claimed
 from django_leasejobs.policies.trust import margin_for, renew_every, trusted_until
 
+FOR_EVER = float("inf")
+
 
 @dataclass(slots=True)
 class Held:
@@ -37,6 +39,9 @@ class LeaseBook:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: dict[int, Held] = {}
+        # Lower bounds, so that asking costs nothing while many runs of milliseconds come and go.
+        self._renew_at = FOR_EVER
+        self._trusted_until = FOR_EVER
 
     def __len__(self) -> int:
         return len(self._held)
@@ -45,7 +50,9 @@ class LeaseBook:
         """Enter claims; ``started`` is the tick just before the claim's first statement."""
         with self._lock:
             for run in runs:
-                self._held[run.token] = Held(run, started)
+                held = self._held[run.token] = Held(run, started)
+                self._renew_at = min(self._renew_at, held.renew_at)
+                self._trusted_until = min(self._trusted_until, held.trusted_until)
 
     def get(self, token: int) -> Claimed | None:
         held = self._held.get(token)
@@ -61,6 +68,7 @@ class LeaseBook:
             for token in tokens:
                 if (held := self._held.get(token)) is not None:
                     held.renewed = max(held.renewed, started)
+            self._look_again()
 
     def finishing(self, tokens: Iterable[int]) -> None:
         """Note that these are about to be ended by this worker itself."""
@@ -84,15 +92,25 @@ class LeaseBook:
     def drop_distrusted(self, now: float) -> list[Claimed]:
         """Take out the leases that could be taken over by now, for all that this worker knows."""
         with self._lock:
+            if now < self._trusted_until:
+                return []
             stale = [token for token, held in self._held.items() if held.trusted_until <= now and not held.finishing]
-            return [self._held.pop(token).run for token in stale]
+            dropped = [self._held.pop(token).run for token in stale]
+            self._look_again()
+            return dropped
 
     def next_renewal(self) -> float | None:
-        """The tick at which the next renewal is due; None when nothing is held."""
+        """The tick before which no renewal is due; None when nothing is held."""
         with self._lock:
-            return min((held.renew_at for held in self._held.values()), default=None)
+            return self._renew_at if self._held else None
 
     def next_distrust(self) -> float | None:
-        """The tick at which the first lease stops being trusted; None when nothing is held."""
+        """The tick before which every lease under work is trusted; None when there is none."""
         with self._lock:
-            return min((held.trusted_until for held in self._held.values()), default=None)
+            return self._trusted_until if self._trusted_until < FOR_EVER and self._held else None
+
+    def _look_again(self) -> None:
+        self._renew_at = min((held.renew_at for held in self._held.values()), default=FOR_EVER)
+        # What is finishing has no code left to stop.
+        working = (held.trusted_until for held in self._held.values() if not held.finishing)
+        self._trusted_until = min(working, default=FOR_EVER)

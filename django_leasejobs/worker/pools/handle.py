@@ -25,9 +25,10 @@ from .messages import Cancel, GiveBack, Take
 
 @dataclass(slots=True, eq=False)
 class Assigned:
-    """A run that was handed over; ``began`` is the tick from which the child may have been doing it."""
+    """A run of the pool; ``since`` when it waits for a child, ``began`` the tick from which one may be doing it."""
 
     run: Claimed
+    since: float = field(default_factory=ticks)
     began: float | None = None
     kill_at: float | None = None
     cancel_reason: str = ""
@@ -89,9 +90,9 @@ class ChildHandle:
 
     def take(self, token: int) -> Assigned | None:
         """Take a run out; the one behind it is the current one from now."""
-        for assigned in self.assigned:
+        for position, assigned in enumerate(self.assigned):
             if assigned.run.token == token:
-                self.assigned.remove(assigned)
+                del self.assigned[position]
                 if self.assigned and self.assigned[0].began is None:
                     self.assigned[0].began = ticks()
                 return assigned

@@ -22,12 +22,11 @@ from django_leasejobs.worker.ticks import ticks
 from .base import PoolEvents
 from .handle import Assigned, ChildHandle
 from .messages import Ended, GaveBack, Progress, Ready
-from .pace import Pace
+from .pace import STALLED_AFTER, Pace
 
 logger = logging.getLogger("django_leasejobs")
 
 CANCEL_GRACE = 5.0
-RECALL_AFTER = 0.2
 FIRST_RESPAWN_PAUSE = 0.5
 LONGEST_RESPAWN_PAUSE = 15.0
 PRELOAD = "django_leasejobs.worker.preload"
@@ -167,7 +166,9 @@ class ProcessPool:
     def _bounded(self, timeout: float) -> float:
         """Shorten a wait to the next deadline of a run."""
         with self._lock:
-            deadlines = [when for child in self._children if (when := child.next_deadline(RECALL_AFTER)) is not None]
+            deadlines = [when for child in self._children if (when := child.next_deadline(STALLED_AFTER)) is not None]
+            if self._backlog:
+                deadlines.append(self._backlog[0].since + STALLED_AFTER)
         if len(self._children) < self._size and not self._stopping:
             deadlines.append(self._respawn_at)
         return max(0.0, min([timeout, *(when - ticks() for when in deadlines)]))
@@ -215,7 +216,10 @@ class ProcessPool:
 
     def _take_back(self, returned: Sequence[Assigned]) -> None:
         if not self._stopping:
-            self._backlog.extendleft(reversed(returned))
+            now = ticks()
+            for assigned in reversed(returned):
+                assigned.since = now
+                self._backlog.appendleft(assigned)
             return
         for assigned in returned:
             self._report(assigned, HandedBack("its worker is stopping"))
@@ -224,6 +228,9 @@ class ProcessPool:
         """Kill what is over its time, and take back what waits behind a long run."""
         now = ticks()
         with self._lock:
+            while self._backlog and self._backlog[0].since + STALLED_AFTER <= now:
+                # No child had room for it: another worker may.
+                self._report(self._backlog.popleft(), HandedBack("it waited behind long runs"))
             for child in self._children:
                 current = child.current
                 if current is None or child.killed:
@@ -236,7 +243,8 @@ class ProcessPool:
                 elif current.kill_at is not None and current.kill_at <= now:
                     current.forced = Stopped(current.cancel_reason)
                     child.kill(current.run.token)
-                elif current.began is not None and now - current.began > RECALL_AFTER and len(child.assigned) > 1:
+                elif current.began is not None and now - current.began > STALLED_AFTER and len(child.assigned) > 1:
+                    self._pace.reset()
                     child.recall()
 
     def _bury(self, child: ChildHandle) -> None:

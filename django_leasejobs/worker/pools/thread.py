@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import queue
 import threading
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,30 +13,36 @@ from django.db import connections
 
 from django_leasejobs.engine.claim import Claimed
 from django_leasejobs.engine.finish import Report
-from django_leasejobs.engine.outcomes import HandedBack
+from django_leasejobs.engine.outcomes import HandedBack, Raised
 from django_leasejobs.worker.child_settings import Limits
-from django_leasejobs.worker.execute import Channel, TimedOut, execute
+from django_leasejobs.worker.execute import Channel, Executed, TimedOut, execute
 from django_leasejobs.worker.ticks import ticks
 
 from .base import PoolEvents
+from .pace import STALLED_AFTER, Pace
 
 logger = logging.getLogger("django_leasejobs")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Running:
-    """A run in a thread; ``began`` is None while it waits for one."""
+    """A run of the pool; ``since`` when it waits for a thread, ``began`` the tick from which one does it."""
 
     channel: Channel
-    thread: int | None = None
+    since: float
+    thread: int = 0
     began: float | None = None
     timed_out: bool = False
     abandoned: bool = False
 
     @property
+    def token(self) -> int:
+        return self.channel.run.token
+
+    @property
     def overdue_at(self) -> float | None:
         timeout = self.channel.run.timeout
-        return None if self.began is None or timeout is None else self.began + timeout.total_seconds()
+        return None if self.began is None or timeout is None or self.timed_out else self.began + timeout.total_seconds()
 
 
 class ThreadPool:
@@ -51,9 +57,13 @@ class ThreadPool:
         self._worker_name = worker_name
         self._limits = limits
         self._events = events
-        self._waiting: queue.SimpleQueue[Running | None] = queue.SimpleQueue()
-        self._running: dict[int, Running] = {}
+        self._pace = Pace()
         self._lock = threading.Lock()
+        self._runs: dict[int, Running] = {}
+        self._waiting: deque[Running] = deque()
+        self._arrived = threading.Semaphore(0)
+        self._doing: set[Running] = set()
+        self._stopping = False
         self._changed = threading.Event()
 
     def start(self) -> None:
@@ -61,95 +71,132 @@ class ThreadPool:
             threading.Thread(target=self._work, name=f"leasejobs-job-{number}", daemon=True).start()
 
     def free(self) -> int:
-        return self._size - len(self._running)
+        return max(0, self._size * self._pace.capacity() - len(self._runs))
 
     def busy(self) -> int:
-        return len(self._running)
+        return len(self._runs)
 
     def submit(self, runs: Sequence[Claimed]) -> None:
-        for run in runs:
-            running = Running(Channel(run, self._events.progress))
-            with self._lock:
-                self._running[run.token] = running
-            self._waiting.put(running)
+        now = ticks()
+        taken = [Running(Channel(run, self._events.progress), now) for run in runs]
+        with self._lock:
+            self._runs.update((running.token, running) for running in taken)
+            self._waiting.extend(taken)
+        self._arrived.release(len(taken))
+        self._changed.set()
 
     def cancel(self, token: int, reason: str) -> None:
-        running = self._running.get(token)
+        running = self._runs.get(token)
         if running is not None:
             running.channel.cancel_reason = reason
             running.channel.cancelled = True
 
     def abandon(self, tokens: Sequence[int]) -> None:
         for token in tokens:
-            running = self._running.get(token)
+            running = self._runs.get(token)
             if running is not None:
                 running.abandoned = True
                 running.channel.lease_lost = True
 
     def watch(self, timeout: float) -> None:
         now = ticks()
-        for running in list(self._running.values()):
-            if running.overdue_at is not None and running.overdue_at <= now and not running.timed_out:
-                running.timed_out = True
-                self._throw(running)
-        self._changed.wait(min(timeout, 0.1) if self._running else timeout)
+        with self._lock:
+            overdue = [item for item in self._doing if item.overdue_at is not None and item.overdue_at <= now]
+            for running in overdue:
+                _throw_timed_out(running)
+            stalled = bool(self._waiting) and self._waiting[0].since + STALLED_AFTER <= now
+        for running in overdue:
+            logger.warning("Run id=%s is over its timeout, ending it", running.channel.run.run_id)
+        if stalled:
+            self._pace.reset()
+            self._hand_back("it waited behind long runs")
+        self._changed.wait(self._bounded(timeout))
         self._changed.clear()
 
     def hand_back_waiting(self) -> None:
-        while True:
-            try:
-                running = self._waiting.get_nowait()
-            except queue.Empty:
-                return
-            if running is not None:
-                self._end(running, Report(run=running.channel.run, ending=HandedBack("its worker is stopping")))
+        self._hand_back("its worker is stopping")
 
     def stop(self, reason: str) -> None:
         self.hand_back_waiting()
-        for running in list(self._running.values()):
+        for running in list(self._runs.values()):
             running.channel.lease_lost = True
             self._end(running, Report(run=running.channel.run, ending=HandedBack(reason)))
-        for _ in range(self._size):
-            self._waiting.put(None)
+        self._stopping = True
+        self._arrived.release(self._size)
+
+    def _bounded(self, timeout: float) -> float:
+        """Shorten a wait to the next moment at which a run needs a look."""
+        with self._lock:
+            moments = [item.overdue_at for item in self._doing if item.overdue_at is not None]
+            if self._waiting:
+                moments.append(self._waiting[0].since + STALLED_AFTER)
+        return max(0.0, min([timeout, *(moment - ticks() for moment in moments)]))
+
+    def _hand_back(self, reason: str) -> None:
+        """Report what no thread has taken."""
+        with self._lock:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+        for running in waiting:
+            self._end(running, Report(run=running.channel.run, ending=HandedBack(reason)))
 
     def _work(self) -> None:
         try:
-            while (running := self._waiting.get()) is not None:
-                if not running.abandoned:
-                    self._run_one(running)
-                self._forget(running)
+            while True:
+                self._arrived.acquire()
+                if self._stopping:
+                    return
+                if (running := self._begin()) is not None:
+                    self._do(running)
+                    self._forget(running)
         finally:
             connections.close_all()
 
-    def _run_one(self, running: Running) -> None:
+    def _begin(self) -> Running | None:
+        """Take the next run; None when it was handed back meanwhile."""
+        with self._lock:
+            if not self._waiting:
+                return None
+            running = self._waiting.popleft()
+            running.thread, running.began = threading.get_ident(), ticks()
+            self._doing.add(running)
+        if running.channel.run.timeout is not None:
+            self._changed.set()
+        return running
+
+    def _do(self, running: Running) -> None:
         run = running.channel.run
-        running.thread, running.began = threading.get_ident(), ticks()
+        if running.abandoned:
+            return
         try:
             done = execute(run, running.channel, worker_name=self._worker_name, limits=self._limits)
+            with self._lock:
+                # From here on nothing is thrown into this thread.
+                self._doing.discard(running)
         except TimedOut:
-            # Thrown in when the job had just ended: its own report is as good as lost.
-            done = None
-        if done is None or running.abandoned:
-            return
-        report = Report(run=run, ending=done.ending, log=done.log)
-        self._end(running, report, committed=done.committed)
+            done = Executed(Raised("the attempt took longer than its timeout", timed_out=True))
+        assert running.began is not None
+        self._pace.note(ticks() - running.began)
+        if not running.abandoned:
+            self._end(running, Report(run=run, ending=done.ending, log=done.log), committed=done.committed)
 
     def _end(self, running: Running, report: Report, *, committed: bool = False) -> None:
         """Report once; whoever takes the run out of the table does it."""
         with self._lock:
-            known = self._running.pop(report.run.token, None)
+            known = self._runs.pop(running.token, None)
         if known is running:
             (self._events.committed if committed else self._events.ended)(report)
-            self._changed.set()
 
     def _forget(self, running: Running) -> None:
+        """Make room where a run ended without a report: abandoned, or stopped in the very last moment."""
         with self._lock:
-            left = self._running.pop(running.channel.run.token, None)
-        self._changed.set()
+            self._doing.discard(running)
+            left = self._runs.pop(running.token, None)
         if left is not None:
             self._events.room()
 
-    def _throw(self, running: Running) -> None:
-        logger.warning("Run id=%s is over its timeout, ending it", running.channel.run.run_id)
-        if running.thread is not None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running.thread), ctypes.py_object(TimedOut))
+
+def _throw_timed_out(running: Running) -> None:
+    """Throw TimedOut into the thread that does the run; the caller holds the pool's lock and knows that it does."""
+    running.timed_out = True
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running.thread), ctypes.py_object(TimedOut))
