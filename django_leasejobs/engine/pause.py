@@ -53,7 +53,8 @@ def pause_failing_jobs(job_ids: Collection[int]) -> dict[str, str]:
     for job in watched:
         limit = job.pause_after_failures
         assert limit is not None
-        ended = Run.objects.using(using).filter(job=job, status__in=(RunStatus.SUCCESSFUL, RunStatus.FAILED))
+        decided = (RunStatus.SUCCESSFUL, RunStatus.FAILED)
+        ended = Run.objects.using(using).filter(job=job, status__in=decided, finished_at__isnull=False)
         outcomes = list(ended.order_by("-finished_at", "-pk").values_list("status", flat=True)[:limit])
         if should_pause([status == RunStatus.FAILED for status in outcomes], limit):
             reason = f"{limit} runs in a row failed"

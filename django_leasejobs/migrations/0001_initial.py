@@ -211,6 +211,10 @@ class Migration(migrations.Migration):
             model_name='run',
             index=models.Index(condition=models.Q(('status__in', ('READY', 'RUNNING')), _negated=True), fields=['status', 'finished_at'], name='leasejobs_run_prune'),
         ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['job', 'finished_at'], name='leasejobs_run_history'),
+        ),
         migrations.AddConstraint(
             model_name='run',
             constraint=models.UniqueConstraint(fields=('job', 'scheduled_for'), name='leasejobs_run_instant'),

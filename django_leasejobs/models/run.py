@@ -106,6 +106,11 @@ class Run(models.Model):
                 name="leasejobs_run_prune",
                 condition=~models.Q(status__in=UNFINISHED),
             ),
+            models.Index(
+                fields=["job", "finished_at"],
+                name="leasejobs_run_history",
+                condition=models.Q(finished_at__isnull=False),
+            ),
         ]  # fmt: skip
 
     def __str__(self) -> str:

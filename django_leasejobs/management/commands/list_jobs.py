@@ -27,5 +27,4 @@ class Command(JobsCommand):
 
 
 def _row(job: JobOverview) -> tuple[object, ...]:
-    words = job.words if job.timezone == "UTC" or not job.schedule else f"{job.words} ({job.timezone})"
-    return job.name, words, job.next_run_at, job.late, job.last_status, job.last_ended_at, job.source, job.state
+    return job.name, job.words, job.next_run_at, job.late, job.last_status, job.last_ended_at, job.source, job.state
