@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .api import JobHandle, calendar, job, task, trigger
+from .api import JobHandle, calendar, command_job, job, task, trigger
 from .context import RunContext
 from .exceptions import (
     Cancelled,
@@ -29,6 +29,7 @@ __all__ = [
     "UnknownTask",
     "__version__",
     "calendar",
+    "command_job",
     "job",
     "task",
     "trigger",

@@ -1,4 +1,4 @@
-"""The front door: ``@job``, the handle it returns, ``trigger()``. Thin; the engine does the work.
+"""The front door: ``@job``, ``command_job()``, the handle it returns, ``trigger()``. Thin; the engine does the work.
 
 The engine is imported inside the calls, not above: ``INSTALLED_APPS`` imports this package before models exist.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
+from .commands import require_allowed, run_command
 from .conf import get_settings
 from .definitions import Options, define, task_of
 from .exceptions import JobDefinitionError
@@ -65,6 +66,24 @@ class JobHandle(Generic[P, R]):
         )
 
 
+class JobDecorator(Protocol):
+    """What ``job(...)`` returns; a ``django.tasks`` task is not callable, hence the second form."""
+
+    @overload
+    def __call__(self, func: Callable[P, R], /) -> JobHandle[P, R]: ...
+
+    @overload
+    def __call__(self, func: Any, /) -> JobHandle[..., Any]: ...
+
+
+@overload
+def job(schedule: Callable[P, R], /) -> JobHandle[P, R]: ...
+
+
+@overload
+def job(schedule: str | None = None, **options: Any) -> JobDecorator: ...
+
+
 def job(schedule: str | Callable[..., Any] | None = None, **options: Any) -> Any:
     """Register the decorated function as a job.
 
@@ -74,12 +93,7 @@ def job(schedule: str | Callable[..., Any] | None = None, **options: Any) -> Any
     """
     if callable(schedule):
         return job()(schedule)
-    try:
-        given = Options(schedule=schedule, **options)
-    except TypeError:
-        known = ", ".join(sorted(set(Options.__dataclass_fields__) - {"schedule"}))
-        unknown = sorted(set(options) - set(Options.__dataclass_fields__))
-        raise JobDefinitionError(f"@job has no option {unknown[0]!r}. Options: {known}.") from None
+    given = _options(schedule, options)
 
     def decorate(func: Callable[P, R]) -> JobHandle[P, R]:
         made = task_of(_callable_of(func), name=given.name, takes_context=given.takes_context, atomic=given.atomic)
@@ -90,7 +104,9 @@ def job(schedule: str | Callable[..., Any] | None = None, **options: Any) -> Any
     return decorate
 
 
-def task(name: str | None = None, *, takes_context: bool = False, atomic: bool = False) -> Any:
+def task(
+    name: str | None = None, *, takes_context: bool = False, atomic: bool = False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register the decorated function as a task that jobs in the admin may pick, without a job of its own."""
 
     def decorate(func: Callable[P, R]) -> Callable[P, R]:
@@ -98,6 +114,32 @@ def task(name: str | None = None, *, takes_context: bool = False, atomic: bool =
         return func
 
     return decorate
+
+
+def command_job(
+    command: str,
+    schedule: str | None = None,
+    *,
+    name: str | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> JobHandle[[], None]:
+    """Register a management command as a job; it is named after the command unless ``name`` is given.
+
+    ``args`` and ``kwargs`` are those of ``call_command``, the other options those of ``@job``. Raise
+    JobDefinitionError unless ``LEASEJOBS["COMMANDS"]`` allows the command.
+    """
+    require_allowed(command)
+    given = _options(
+        schedule, {"description": f"manage.py {command}", **options, "args": [command, *args], "kwargs": kwargs}
+    )
+    made = task_of(run_command, name=name or command, takes_context=given.takes_context, atomic=given.atomic)
+    definition = define(made, given, default_lease=get_settings().LEASE)
+    if registry.jobs.get(made.name, definition) != definition:
+        raise JobDefinitionError(f"Two jobs are named {made.name!r}. Give one of them another name=.")
+    registry.add_job(definition)
+    return JobHandle(functools.partial(run_command, command, *args, **dict(kwargs or {})), definition)
 
 
 def calendar(name: str, **days: Any) -> Calendar:
@@ -137,6 +179,15 @@ def trigger(
     return trigger_job(name, order)
 
 
+def _options(schedule: str | None, options: Mapping[str, Any]) -> Options:
+    """Make one value of a job's options; raise JobDefinitionError for one that there isn't."""
+    unknown = sorted(set(options) - set(Options.__dataclass_fields__))
+    if unknown:
+        known = ", ".join(sorted(set(Options.__dataclass_fields__) - {"schedule"}))
+        raise JobDefinitionError(f"A job has no option {unknown[0]!r}. Options: {known}.")
+    return Options(schedule=schedule, **options)
+
+
 def _check_arguments(name: str, args: Sequence[Any] | None, kwargs: Mapping[str, Any] | None) -> None:
     """Check arguments against the function where this process knows the job by its code."""
     definition = registry.jobs.get(name)
@@ -168,4 +219,4 @@ def hand_over(task_object: Any) -> Callable[..., Any]:
     return enqueue
 
 
-__all__ = ["JobHandle", "Task", "calendar", "job", "task", "trigger"]
+__all__ = ["JobHandle", "Task", "calendar", "command_job", "job", "task", "trigger"]
