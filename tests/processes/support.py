@@ -27,7 +27,7 @@ needs_several_writers = pytest.mark.skipif(
 
 def job_of(task: str, **values: Any) -> Job:
     """Insert a job of a test task with a short lease, by hand only unless it gets a schedule."""
-    return make_job(**{"name": task, "task": task, "lease": LEASE, **values})
+    return make_job(**{"task": task, "lease": LEASE, **values})
 
 
 def run_of(task: str, *, job: Job | None = None, **values: Any) -> Run:

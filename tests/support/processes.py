@@ -40,8 +40,16 @@ class WorkerProcess:
         return self._output.read_text(errors="replace")
 
     def wait_for_output(self, text: str, timeout: float = 20) -> None:
-        """Wait until the process has printed ``text``."""
-        wait_until(lambda: text in self.output, timeout, lambda: f"{text!r} in:\n{self.output}")
+        """Wait until the process has printed ``text``; fail at once when it ended without."""
+
+        def printed() -> bool:
+            ended = self.process.poll() is not None
+            if text not in self.output:
+                assert not ended, f"ended with {self.process.returncode} before it printed {text!r}:\n{self.output}"
+                return False
+            return True
+
+        wait_until(printed, timeout, lambda: f"{text!r} in:\n{self.output}")
 
     def signal(self, number: int) -> None:
         """Signal the command's own process, as a service manager's main process."""
