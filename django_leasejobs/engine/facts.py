@@ -92,11 +92,17 @@ def _failures_in_row(using: str) -> dict[int, int]:
 
 def _lease_facts(using: str) -> tuple[LeaseFacts, ...]:
     leases = Lease.objects.using(using).order_by("expires_at")
+    columns = ("pk", "run_id", "run__worker_name", "run__job_name", "run__timeout", "claimed_at", "expires_at")
     return tuple(
-        LeaseFacts(token=token, run_id=run_id, worker_name=worker, expires_at=expires_at, job_name=job)
-        for token, run_id, worker, expires_at, job in leases.values_list(
-            "pk", "run_id", "run__worker_name", "expires_at", "run__job_name"
+        LeaseFacts(
+            token=token,
+            run_id=run_id,
+            worker_name=worker,
+            expires_at=expires_at,
+            job_name=job,
+            deadline=None if timeout is None else claimed_at + timeout,
         )
+        for token, run_id, worker, job, timeout, claimed_at, expires_at in leases.values_list(*columns)
     )
 
 

@@ -118,8 +118,9 @@ class Run(models.Model):
 
     @property
     def attempt(self) -> int:
-        """The number of the current or last attempt, from 1; a hand-back burns none."""
-        return self.failures + self.lost + 1
+        """The number of the current, next or last attempt, from 1; a hand-back burns none."""
+        burned = self.failures + self.lost
+        return burned if self.status == RunStatus.FAILED else burned + 1
 
     @property
     def is_finished(self) -> bool:

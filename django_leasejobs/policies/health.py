@@ -22,6 +22,7 @@ class Level(StrEnum):
 CODES = (
     "no-worker",
     "stuck-lease",
+    "overlong-run",
     "late-job",
     "unclaimable-run",
     "late-run",
@@ -52,13 +53,14 @@ class JobFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseFacts:
-    """A live claim; ``job_name`` is empty for a run without a job."""
+    """A live claim; ``job_name`` is empty for a run without a job, ``deadline`` is when its timeout ends it."""
 
     token: int
     run_id: object
     worker_name: str
     expires_at: datetime
     job_name: str = ""
+    deadline: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,13 +189,18 @@ def _worker_findings(facts: Facts, thresholds: Thresholds) -> Iterator[Finding]:
 
 
 def _lease_findings(facts: Facts, thresholds: Thresholds) -> Iterator[Finding]:
+    """Judge leases. One that expired says nothing more about its run: that may have ended long ago."""
     for lease in facts.leases:
+        what = f"run {lease.run_id}" + (f" of {lease.job_name}" if lease.job_name else "")
         overdue = facts.now - lease.expires_at
         if level := thresholds.level(overdue):
-            what = f"run {lease.run_id}" + (f" of {lease.job_name}" if lease.job_name else "")
             ago = _words(overdue)
             words = f"The lease of {lease.worker_name} on {what} expired {ago} ago and nobody reclaimed it."
             yield Finding(level=level, code="stuck-lease", subject=str(lease.token), words=words)
+        elif lease.deadline is not None and (level := thresholds.level(facts.now - lease.deadline)):
+            over = _words(facts.now - lease.deadline)
+            words = f"{what[0].upper()}{what[1:]} goes on {over} after its timeout: {lease.worker_name} can't end it."
+            yield Finding(level=level, code="overlong-run", subject=str(lease.run_id), words=words)
 
 
 def _job_findings(facts: Facts, thresholds: Thresholds) -> Iterator[Finding]:

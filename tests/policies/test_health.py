@@ -63,6 +63,7 @@ HEALTHY = {
     "a paused job that would be late": facts(jobs=(job(active=False, next_run_at=NOW - 60 * MINUTE),)),
     "a disabled job that failed": facts(jobs=(job(active=False, failures_in_row=9, schedule_error="bad"),)),
     "a lease that lasts": facts(leases=(lease(),)),
+    "a run whose timeout is just ending it": facts(leases=(lease(deadline=NOW - 59 * SECOND),)),
     "a lease that has just expired": facts(leases=(lease(expires_at=NOW - 59 * SECOND),)),
     "a run that has just become available": facts(waiting=(waiting(since=NOW - 59 * SECOND),)),
     "a new kind of run during a deploy": facts(waiting=(waiting(task="new", since=NOW - 59 * SECOND),)),
@@ -127,6 +128,18 @@ FINDINGS = {
     "stuck lease of a task": (
         facts(leases=(lease(expires_at=NOW - 20 * MINUTE),)),
         (CRITICAL, "stuck-lease", "7", "The lease of w1 on run 5 expired 20m ago and nobody reclaimed it."),
+    ),
+    "a run past its timeout": (
+        facts(leases=(lease(deadline=NOW - 2 * MINUTE, job_name="report"),)),
+        (WARNING, "overlong-run", "5", "Run 5 of report goes on 2m after its timeout: w1 can't end it."),
+    ),
+    "a task's run long past its timeout": (
+        facts(leases=(lease(deadline=NOW - 20 * MINUTE),)),
+        (CRITICAL, "overlong-run", "5", "Run 5 goes on 20m after its timeout: w1 can't end it."),
+    ),
+    "a stuck lease of a run past its timeout": (
+        facts(leases=(lease(deadline=NOW - 20 * MINUTE, expires_at=NOW - 2 * MINUTE),)),
+        (WARNING, "stuck-lease", "7", "The lease of w1 on run 5 expired 2m ago and nobody reclaimed it."),
     ),
     "all workers busy": (
         facts(waiting=(waiting(since=NOW - 20 * MINUTE),)),

@@ -65,8 +65,9 @@ class Command(JobsCommand):
             words += f" on {run.worker_name}, attempt {run.attempt}"
         elif run.finished_at is not None and run.started_at is not None:
             words += f" after {format_duration(run.finished_at - run.started_at)}, attempt {run.attempt}"
-        why = run.reason or run.error
-        self.stdout.write(printable(f"{words}. {why}" if why else f"{words}."))
+        self.stdout.write(printable(f"{words}: {run.reason}" if run.reason else words))
+        if run.error:
+            self.stdout.write(f"Error: {printable(run.error)}")
         if run.status == RunStatus.SUCCESSFUL and run.result is not None:
             self.stdout.write(f"Result: {json.dumps(run.result)}")
 
