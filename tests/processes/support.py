@@ -49,7 +49,8 @@ def wait_for(run: Run, *statuses: RunStatus, timeout: float = 20) -> Run:
 
 def described(run: Run) -> str:
     now_of(run)
-    return f"run {run.pk} {run.status} {run.reason!r} {run.error!r} failures={run.failures} lost={run.lost} {run.traceback}"
+    words = f"run {run.pk} {run.status} {run.reason!r} {run.error!r}"
+    return f"{words} failures={run.failures} lost={run.lost} {run.traceback}"
 
 
 def outcomes(run: Run) -> list[str]:

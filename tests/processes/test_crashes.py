@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from datetime import timedelta
 
@@ -124,7 +125,7 @@ def test_a_job_much_longer_than_its_lease_runs_once(fleet, task):
 
     wait_until(is_over, 20, lambda: "".join(worker.output for worker in workers))
     assert (len(effects(run)), outcomes(run), run.lost) == (1, [], 0)
-    moved = [later - earlier for (earlier, _), (later, _) in zip(ends, ends[1:], strict=False)]
+    moved = [later - earlier for (earlier, _), (later, _) in itertools.pairwise(ends)]
     assert len(ends) >= 5
     assert max(moved) <= LEASE.total_seconds() / 2, moved
     assert Lease.objects.count() == 0
@@ -138,9 +139,9 @@ def test_a_failing_job_keeps_its_schedule(fleet):
     Job.objects.update(enabled=False, next_run_at=None)
     ended = list(Run.objects.filter(job=job, status=RunStatus.FAILED).order_by("scheduled_for"))
     instants = [run.scheduled_for for run in ended]
-    assert [later - earlier for earlier, later in zip(instants, instants[1:], strict=False)] == [
-        timedelta(seconds=1)
-    ] * (len(instants) - 1)
+    assert [later - earlier for earlier, later in itertools.pairwise(instants)] == [timedelta(seconds=1)] * (
+        len(instants) - 1
+    )
     assert {run.error for run in ended} == {"RuntimeError: it failed on purpose"}
     assert all("in fail" in run.traceback for run in ended)
     assert all("failed once, with no retries allowed" in run.reason for run in ended)
