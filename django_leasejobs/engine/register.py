@@ -6,15 +6,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import F, Q
-
-from django_leasejobs.clock import DatabaseNow
+from django_leasejobs.clock import DatabaseNow, database_now
 from django_leasejobs.models import Worker
 from django_leasejobs.version import __version__
 
 from .transactions import alias, in_short_transaction, short_transaction
 
 DEAD_ROWS_KEPT = timedelta(days=1)
+BEATS_MISSED_BY_THE_DEAD = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +76,13 @@ def forget_dead_workers() -> int:
 
 
 def live_workers(using: str) -> Collection[Worker]:
-    """Return the workers whose last heartbeat is at most three intervals old."""
-    alive = Q(heartbeat_at__gte=DatabaseNow() - F("heartbeat_every") * 3)
-    return list(Worker.objects.using(using).filter(alive))
+    """Return the workers whose last heartbeat is at most three of their intervals old.
+
+    Counted here: SQLite and MySQL can't multiply a duration. Worker rows are few.
+    """
+    now = database_now(using)
+    return [
+        worker
+        for worker in Worker.objects.using(using)
+        if now - worker.heartbeat_at <= BEATS_MISSED_BY_THE_DEAD * worker.heartbeat_every
+    ]
