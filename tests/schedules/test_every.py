@@ -56,8 +56,8 @@ def test_nothing_is_left_at_the_end_of_the_calendar():
 @settings(deadline=None)
 @given(
     st.timedeltas(timedelta(seconds=1), timedelta(days=40)),
-    st.datetimes(timezones=st.just(UTC), min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)),  # noqa: DTZ001
-    st.datetimes(timezones=st.just(UTC), min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)),  # noqa: DTZ001
+    st.datetimes(timezones=st.just(UTC), min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)),
+    st.datetimes(timezones=st.just(UTC), min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)),
 )
 def test_the_next_instant_is_the_first_of_the_grid_that_is_later(interval, anchor, after):
     schedule = parse(f"@every {interval.total_seconds():.6f}", anchor=anchor)
