@@ -1,6 +1,6 @@
 # What the tests need of the machine: system packages, interpreters, environments.
 
-packages=(build-essential chromium chromium-driver fonts-dejavu-core libmariadb-dev mariadb-server pkg-config)
+packages=(build-essential chromium fonts-dejavu-core libmariadb-dev mariadb-server pkg-config)
 
 install_packages() {
     local missing=()
