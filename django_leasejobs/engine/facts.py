@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
 
 from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
 
@@ -46,7 +46,7 @@ def worker_facts(using: str) -> tuple[WorkerFacts, ...]:
     )
 
 
-def newest_ended(statuses: Any = None) -> QuerySet[Run]:
+def newest_ended(statuses: Collection[str] | None = None) -> QuerySet[Run]:
     """Select the ended runs of the outer query's job, the newest first, by the index for it."""
     ended = Run.objects.filter(job=OuterRef("pk"), finished_at__isnull=False)
     if statuses is not None:

@@ -29,10 +29,15 @@ class JobsCommand(BaseCommand):
 
     failure_status = 1
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Look for the database first: some of Django's system checks would ask it and show a traceback."""
         with explained_errors(self.failure_status):
             require_ready()
-            status = self.run(options)
+            return super().execute(*args, **options)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        status = self.run(options)
+        self.stdout.flush()
         if status:
             sys.exit(status)
 

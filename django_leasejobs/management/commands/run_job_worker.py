@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import logging
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from django_leasejobs.conf import POOLS, get_settings
 from django_leasejobs.durations import parse_duration
-from django_leasejobs.engine.readiness import NotReady, known_queues, require_ready
+from django_leasejobs.engine.readiness import known_queues
 from django_leasejobs.exceptions import DurationError
+from django_leasejobs.management.output import JobsCommand
 from django_leasejobs.worker.child_settings import Limits
 from django_leasejobs.worker.options import WorkerOptions, default_name
 from django_leasejobs.worker.service import JobWorker
@@ -18,7 +18,7 @@ from django_leasejobs.worker.service import JobWorker
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
-class Command(BaseCommand):
+class Command(JobsCommand):
     help = "Plans due jobs, claims their runs under leases and runs them, until it is told to stop."
     requires_system_checks = "__all__"
 
@@ -36,13 +36,9 @@ class Command(BaseCommand):
         parser.add_argument("--no-schedule", action="store_true", help="Claim only; plan nothing.")
         parser.add_argument("--no-sync", action="store_true", help="Leave the job table as it is.")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run(self, options: dict[str, Any]) -> int:
         worker_options = self._read(options)
-        try:
-            require_ready()
-            known = known_queues()
-        except NotReady as error:
-            raise CommandError(str(error)) from None
+        known = known_queues()
         unknown = sorted(set(worker_options.queues) - known)
         if unknown:
             raise CommandError(
@@ -50,7 +46,7 @@ class Command(BaseCommand):
                 f" Queues in use: {', '.join(sorted(known)) or 'none'}."
             )
         show_log(options["verbosity"])
-        sys.exit(JobWorker(worker_options).run())
+        return JobWorker(worker_options).run()
 
     def _read(self, options: dict[str, Any]) -> WorkerOptions:
         settings = get_settings()
