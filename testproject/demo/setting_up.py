@@ -1,0 +1,93 @@
+"""Fills the demo's database and folder: tables, an admin user, goods, orders, jobs that are due every few seconds."""
+
+from __future__ import annotations
+
+import csv
+import secrets
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.utils import timezone
+
+from django_leasejobs.commands import COMMAND_TASK
+from django_leasejobs.engine.edit import save_job
+from django_leasejobs.engine.sync import sync_jobs
+from django_leasejobs.models import Job
+from django_leasejobs.registry import registry
+from testproject.shop.files import catalogue_path, stock_count_path
+from testproject.shop.models import Order, Product
+
+from .place import LEASE
+
+ADMIN = "admin"
+WAREHOUSE = "main"
+FRUIT = ["Apple", "Banana", "Cherry", "Date", "Elderberry", "Fig", "Grape", "Honeydew", "Kiwi", "Lemon"]
+SIZES = ["loose", "bag", "crate", "pallet"]
+JOBS: dict[str, dict[str, Any]] = {
+    "count the stock": {
+        "task": "shop.reconcile_stock",
+        "kwargs": {"warehouse": WAREHOUSE},
+        "schedule": "@every 2s",
+    },
+    "report the sales": {"task": "shop.sales_report", "schedule": "@every 5s"},
+    "remind who owes": {"task": "shop.remind_unpaid", "schedule": "@every 10s"},
+    "ask the bank": {
+        "task": "shop.fetch_rates",
+        "schedule": "@every 15s",
+        "retries": 3,
+        "backoff": timedelta(seconds=1),
+    },
+    "clear sessions": {"task": COMMAND_TASK, "args": ["clearsessions"], "schedule": "@every 20s"},
+}
+
+
+def set_up() -> str:
+    """Make all that the demo needs; return the admin user's password."""
+    call_command("migrate", verbosity=0, interactive=False)
+    password = secrets.token_urlsafe(9)
+    User.objects.create_superuser(ADMIN, password=password)
+    write_catalogue()
+    make_shop()
+    sync_jobs(registry.jobs.values())
+    for name, values in JOBS.items():
+        save_job(Job(name=name, description="Made by the demo.", lease=timedelta(seconds=LEASE), **values))
+    return password
+
+
+def goods() -> list[tuple[str, str, str]]:
+    """Return the supplier's catalogue: article number, name, price."""
+    names = [f"{fruit}, {size}" for fruit in FRUIT for size in SIZES]
+    return [(f"F{number:03}", name, f"{number}.50") for number, name in enumerate(names, start=1)]
+
+
+def write_catalogue() -> None:
+    _write(catalogue_path(), ["sku", "name", "price"], goods())
+
+
+def make_shop() -> None:
+    """Let the shop have half of the goods, miscounted stock, and orders of which some are unpaid for long."""
+    half = goods()[: len(goods()) // 2]
+    products = Product.objects.bulk_create(Product(sku=sku, name=name, price=price) for sku, name, price in half)
+    _write(stock_count_path(WAREHOUSE), ["sku", "counted"], [(product.sku, 10) for product in products])
+    now = timezone.now()
+    Order.objects.bulk_create(
+        Order(
+            product=product,
+            quantity=1 + number % 3,
+            email=f"customer{number}@example.com",
+            placed_at=now - timedelta(days=number % 6),
+            paid_at=None if number % 2 else now,
+        )
+        for number, product in enumerate(products)
+    )
+
+
+def _write(path: Path, header: list[str], rows: list[Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
