@@ -1,0 +1,115 @@
+"""The list of jobs: its columns, filters, and how the last outcome of each is found."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy
+
+from django_leasejobs.engine.transactions import alias
+from django_leasejobs.models import FINISHED, Job, Run, Source
+
+from .display import EMPTY, badge, column, link, short_moment
+from .job_state import WORDS, owned_by_code, state_of
+from .preview import local, words_of
+from .tasks import where_defined
+
+LAST_OF_SCHEDULE, LAST_BY_HAND = "last_of_schedule", "last_by_hand"
+
+
+def with_last_runs(jobs: QuerySet[Job]) -> QuerySet[Job]:
+    """Add the keys of each job's last ended runs; each is the end of an index, however long the history is."""
+    ended = Run.objects.filter(job=OuterRef("pk"), status__in=FINISHED)
+    by_schedule = ended.filter(scheduled_for__isnull=False).order_by("-scheduled_for")
+    by_hand = ended.filter(scheduled_for__isnull=True).order_by("-pk")
+    return jobs.annotate(
+        **{
+            LAST_OF_SCHEDULE: Subquery(by_schedule.values("pk")[:1]),
+            LAST_BY_HAND: Subquery(by_hand.values("pk")[:1]),
+        }
+    )
+
+
+class JobChangeList(ChangeList):
+    """Fetches the last runs of all jobs of a page in one statement."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list: Any = list(self.result_list)
+        keys = {key for job in self.result_list for key in _last_keys(job)}
+        columns = ("status", "finished_at", "reason", "error")
+        runs = Run.objects.using(alias()).only(*columns).in_bulk(keys) if keys else {}
+        for job in self.result_list:
+            ended = [runs[key] for key in _last_keys(job) if key in runs]
+            job.last_run = max(ended, key=_ended_at, default=None)
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Chooses jobs by what the table says of their state; what this process's code knows is no part of it."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(WORDS.items())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
+        not_retired = Q(retired_at__isnull=True)
+        followed = not_retired & Q(enabled=True, paused_at__isnull=True)
+        chosen = {
+            "retired": ~not_retired,
+            "disabled": not_retired & Q(enabled=False),
+            "paused": not_retired & Q(enabled=True, paused_at__isnull=False),
+            "broken": followed & ~Q(schedule_error=""),
+            "enabled": followed & Q(schedule_error=""),
+        }
+        value = self.value() or ""
+        return queryset.filter(chosen[value]) if value in chosen else queryset
+
+
+def _last_keys(job: Any) -> list[int]:
+    return [key for key in (getattr(job, LAST_OF_SCHEDULE), getattr(job, LAST_BY_HAND)) if key is not None]
+
+
+def _ended_at(run: Run) -> datetime:
+    assert run.finished_at is not None
+    return run.finished_at
+
+
+def _state(job: Job) -> Any:
+    state = state_of(job)
+    shown = badge(state.word, state.kind)
+    return format_html('{} <span class="leasejobs-quiet">{}</span>', shown, state.reason) if state.reason else shown
+
+
+def _next(job: Job) -> str:
+    return EMPTY if job.next_run_at is None else local(job.next_run_at, job.timezone)
+
+
+def _last(job: Any) -> Any:
+    run = job.last_run
+    if run is None:
+        return EMPTY
+    return format_html(
+        "{} {}", badge(run.get_status_display(), run.status), link("run", run.pk, short_moment(run.finished_at))
+    )
+
+
+def _where(job: Job) -> str:
+    place = where_defined(job.task)
+    if not owned_by_code(job):
+        return str(Source.ADMIN.label)
+    return f"{Source.CODE.label}: {place}" if place else str(Source.CODE.label)
+
+
+state_column = column(gettext_lazy("state"), _state, name="state")
+words_column = column(gettext_lazy("runs"), words_of, name="schedule_words", ordering="schedule")
+next_column = column(gettext_lazy("next instant"), _next, name="next_instant", ordering="next_run_at")
+last_column = column(gettext_lazy("last outcome"), _last, name="last_outcome")
+where_column = column(gettext_lazy("defined in"), _where, name="where_defined", ordering="source")

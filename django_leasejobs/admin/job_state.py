@@ -1,0 +1,61 @@
+"""How a job is: one word, its colour, and the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from django_leasejobs.models import Job, Source
+from django_leasejobs.registry import registry
+
+from .display import moment
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """``kind`` is what filters and colours go by, ``word`` what is shown."""
+
+    kind: str
+    reason: str = ""
+
+    @property
+    def word(self) -> Any:
+        return WORDS[self.kind]
+
+
+WORDS = {
+    "enabled": gettext_lazy("enabled"),
+    "paused": gettext_lazy("paused"),
+    "disabled": gettext_lazy("disabled"),
+    "retired": gettext_lazy("retired"),
+    "broken": gettext_lazy("broken"),
+}
+
+
+def state_of(job: Job) -> State:
+    """Return the state of a job, the one that most needs a person first."""
+    if job.retired_at is not None:
+        return State("retired", _("left the code at %(at)s") % {"at": moment(job.retired_at)})
+    if not job.enabled:
+        return State("disabled")
+    if job.paused_at is not None:
+        return State("paused", pause_words(job))
+    if job.schedule_error:
+        return State("broken", job.schedule_error)
+    if job.task not in registry.tasks:
+        return State("broken", _("no code of this process registers the task %(name)r") % {"name": job.task})
+    return State("enabled")
+
+
+def pause_words(job: Job) -> str:
+    """Say since when a job is paused, by whom and why."""
+    words = _("since %(at)s by %(by)s") % {"at": moment(job.paused_at), "by": job.paused_by or _("itself")}
+    return f"{words}: {job.pause_reason}" if job.pause_reason else words
+
+
+def owned_by_code(job: Job | None) -> bool:
+    """Whether code says what the job is, so that only switching and pausing are left to the admin."""
+    return job is not None and job.source == Source.CODE
