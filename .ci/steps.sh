@@ -33,15 +33,12 @@ report() {
     for name in "${failed[@]}"; do
         [ -n "$(closing_line "$scratch/$name.log")" ] && closing=$(closing_line "$scratch/$name.log") && break
     done
-    [ ${#failed[@]} -eq 0 ] && echo "Everything passed." || echo "FAILED: ${failed[*]}"
+    if [ ${#failed[@]} -eq 0 ]; then echo "Everything passed."; else echo "FAILED: ${failed[*]}"; fi
     echo "${closing:-0 passed, 1 failed}"
     [ ${#failed[@]} -eq 0 ]
 }
 
 print_log() {
     printf '\n######## %s\n' "$(cat "$scratch/$1.status")"
-    case $1 in
-        machine | *.venv) grep -q FAILED "$scratch/$1.status" && cat "$scratch/$1.log" || tail -n 60 "$scratch/$1.log" ;;
-        *) cat "$scratch/$1.log" ;;
-    esac
+    cat "$scratch/$1.log"
 }
