@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from django_leasejobs.exceptions import JobDefinitionError, UnknownTask
+from django_leasejobs.policies.calendars import Calendar
+from django_leasejobs.registry import Registry, Task, require_json
+
+
+def report(warehouse: str, *, year: int = 2026) -> None: ...
+
+
+def with_context(context: Any, warehouse: str) -> None: ...
+
+
+async def asynchronous() -> None: ...
+
+
+TASK = Task(name="report", func=report)
+
+
+def test_a_task_is_found_by_its_name() -> None:
+    registry = Registry()
+    registry.add_task(TASK)
+    registry.add_task(Task(name="report", func=report))
+
+    assert registry.get_task("report") == TASK
+
+
+def test_an_unknown_task_is_refused_with_what_is_known() -> None:
+    registry = Registry()
+
+    with pytest.raises(UnknownTask, match=r"'x'. Known: none\."):
+        registry.get_task("x")
+    registry.add_task(TASK)
+    with pytest.raises(UnknownTask, match=r"'os\.system'. Known: report\."):
+        registry.get_task("os.system")
+
+
+def test_two_functions_of_one_name_are_refused_with_both_places() -> None:
+    registry = Registry()
+    registry.add_task(TASK)
+
+    with pytest.raises(JobDefinitionError, match=r"tests\.registry\.test_registry\.report and .*\.with_context"):
+        registry.add_task(Task(name="report", func=with_context))
+
+
+def test_two_calendars_of_one_name_are_refused_unless_they_are_the_same() -> None:
+    registry = Registry()
+    registry.add_calendar(Calendar.from_dict({"name": "holidays", "days": ["2026-12-25"]}))
+    registry.add_calendar(Calendar.from_dict({"name": "holidays", "days": ["2026-12-25"]}))
+
+    with pytest.raises(JobDefinitionError, match="Two calendars are named 'holidays'"):
+        registry.add_calendar(Calendar.from_dict({"name": "holidays", "days": ["2026-12-26"]}))
+
+
+@pytest.mark.parametrize(
+    ("task", "args", "kwargs"),
+    [
+        (TASK, ["main"], {}),
+        (TASK, [], {"warehouse": "main", "year": 2027}),
+        (Task(name="c", func=with_context, takes_context=True), ["main"], {}),
+        (Task(name="a", func=asynchronous), [], {}),
+    ],
+)
+def test_arguments_that_fit_are_accepted(task: Task, args: list[Any], kwargs: dict[str, Any]) -> None:
+    task.check_arguments(args, kwargs)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "words"),
+    [
+        ([], {}, "missing a required argument: 'warehouse'"),
+        (["main", 2026], {}, "too many positional"),
+        (["main"], {"month": 1}, "unexpected keyword"),
+        ("main", {}, "must be a list"),
+        (["main"], [1], "must be a dict"),
+        ([dt.datetime(2026, 1, 1)], {}, "can't be stored as JSON"),
+        ([float("nan")], {}, "can't be stored as JSON"),
+        (["a\x00b"], {}, "NUL character"),
+        ([{1, 2}], {}, "can't be stored as JSON"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_with_the_reason(args: Any, kwargs: Any, words: str) -> None:
+    with pytest.raises(JobDefinitionError, match=words):
+        TASK.check_arguments(args, kwargs)
+
+
+def test_the_context_is_no_argument_of_the_job() -> None:
+    assert list(Task(name="c", func=with_context, takes_context=True).signature.parameters) == ["warehouse"]
+
+
+def test_coroutine_functions_are_known_as_such() -> None:
+    assert Task(name="a", func=asynchronous).is_async
+    assert not TASK.is_async
+    assert TASK.where == "tests.registry.test_registry.report"
+
+
+def test_json_is_what_every_database_stores() -> None:
+    require_json({"a": [1, 2.5, None, True, "Ünï"]}, what="the result")
+
+    with pytest.raises(JobDefinitionError, match=r"^The result can't be stored"):
+        require_json(object(), what="the result")
