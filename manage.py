@@ -8,6 +8,9 @@ import sys
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings")
-    from django.core.management import execute_from_command_line
-
+    try:
+        import environ  # noqa: F401  (the settings need it)
+        from django.core.management import execute_from_command_line
+    except ModuleNotFoundError as error:
+        sys.exit(f"The test project needs {error.name!r}. Run: {sys.executable} -m pip install -e '.[demo]'")
     execute_from_command_line(sys.argv)

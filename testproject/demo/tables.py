@@ -57,7 +57,7 @@ def _table(title: str, **columns: int) -> Table:
 
 
 def _leases(facts: Facts, dead: Collection[str]) -> Table:
-    table = _table("Leases", token=5, job=21, holder=17, expires_in=10, _=BAR, progress=1)
+    table = _table("Leases", token=5, job=21, holder=17, expires_in=10, _=BAR, done=5)
     for lease in facts.leases:
         left = (lease.expires_at - facts.now).total_seconds()
         table.add_row(
