@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,15 +47,29 @@ def test_a_database_out_of_reach(arguments: list[str]) -> None:
     require_one_line(shell(*arguments, DATABASE_URL=url), arguments, words)
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="a file of its own is an empty database at no cost")
+@pytest.fixture
+def empty_database_url(database_url: str, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database beside the test's, without any table."""
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{tmp_path / 'empty.sqlite3'}"
+        return
+    name = f"{connection.settings_dict['NAME']}_empty"
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name}")
+    try:
+        yield database_url.replace(f"/{connection.settings_dict['NAME']}", f"/{name}")
+    finally:
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {name}")
+
+
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS.keys())
-def test_a_database_without_the_tables(arguments: list[str], tmp_path: Path) -> None:
-    called = shell(*arguments, DATABASE_URL=f"sqlite:///{tmp_path / 'empty.sqlite3'}")
+def test_a_database_without_the_tables(arguments: list[str], empty_database_url: str) -> None:
+    called = shell(*arguments, DATABASE_URL=empty_database_url)
 
     require_one_line(called, arguments, "lacks the migration leasejobs.0001_initial. Run: python manage.py migrate")
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite's database is a file that may be anything")
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("These are my notes, and no database at all." * 100)
 
