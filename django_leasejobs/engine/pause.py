@@ -5,22 +5,37 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from django_leasejobs import vendor
-from django_leasejobs.clock import DatabaseNow
+from django_leasejobs.clock import DatabaseNow, as_utc
 from django_leasejobs.models import Job, Run, RunStatus
 from django_leasejobs.policies.pausing import should_pause
 
 from .cursor import next_instant
+from .plan import record_due
 from .transactions import alias, in_short_transaction
+
+RESUMED = ("paused_at", "paused_by", "pause_reason", "next_run_at", "planned_until", "schedule_error")
 
 
 @in_short_transaction
 def pause_job(job_id: int, *, by: str, reason: str) -> bool:
     """Stop following a job's schedule; return False when it was paused already. Runs that wait or run go on.
 
-    Locks: the job row. The time paused is not missed: a resume goes on from then, unless asked to catch up.
+    What was due before the pause gets its row. The time paused is not missed: a resume goes on from then, unless
+    asked to catch up. Locks: the job row.
     """
-    rows = Job.objects.using(alias()).filter(pk=job_id, paused_at__isnull=True)
-    return rows.update(paused_at=DatabaseNow(), paused_by=by, pause_reason=reason, next_run_at=None) == 1
+    return _pause(alias(), job_id, by=by, reason=reason)
+
+
+def _pause(using: str, job_id: int, *, by: str, reason: str) -> bool:
+    jobs = Job.objects.using(using).filter(pk=job_id, paused_at__isnull=True)
+    job = vendor.lock(jobs).annotate(now=DatabaseNow()).first()
+    if job is None:
+        return False
+    now = as_utc(job.now)
+    record_due(using, [job], now)
+    job.paused_at, job.paused_by, job.pause_reason, job.next_run_at = now, by, reason, None
+    job.save(using=using, update_fields=["paused_at", "paused_by", "pause_reason", "next_run_at", "planned_until"])
+    return True
 
 
 @in_short_transaction
@@ -35,8 +50,8 @@ def resume_job(job_id: int, *, catch_up: bool = False) -> bool:
     if job is None or job.paused_at is None:
         return False
     paused_at, job.paused_at, job.paused_by, job.pause_reason = job.paused_at, None, "", ""
-    job.next_run_at = next_instant(job, paused_at if catch_up else job.now)
-    job.save(using=using, update_fields=["paused_at", "paused_by", "pause_reason", "next_run_at", "schedule_error"])
+    job.next_run_at = next_instant(job, paused_at if catch_up else as_utc(job.now))
+    job.save(using=using, update_fields=RESUMED)
     return True
 
 
@@ -58,7 +73,6 @@ def pause_failing_jobs(job_ids: Collection[int]) -> dict[str, str]:
         outcomes = list(ended.order_by("-finished_at", "-pk").values_list("status", flat=True)[:limit])
         if should_pause([status == RunStatus.FAILED for status in outcomes], limit):
             reason = f"{limit} runs in a row failed"
-            rows = Job.objects.using(using).filter(pk=job.pk, paused_at__isnull=True)
-            if rows.update(paused_at=DatabaseNow(), paused_by="", pause_reason=reason, next_run_at=None):
+            if _pause(using, job.pk, by="", reason=reason):
                 paused[job.name] = reason
     return paused

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import assert_never
 
 from django.db.models import Count, Q
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, as_utc
 from django_leasejobs.exceptions import ScheduleError
-from django_leasejobs.models import UNFINISHED, Job, Origin, Run, RunStatus
-from django_leasejobs.policies.calendars import Calendar
-from django_leasejobs.policies.overlap import Overlap, Replace, SkipRun, Start, decide
-from django_leasejobs.policies.planning import CatchUp, Due, Missed, Plan, PlanInput, Skipped, plan
-from django_leasejobs.policies.spreading import offset
+from django_leasejobs.models import Job, Run, RunStatus
+from django_leasejobs.policies.planning import CatchUp
+from django_leasejobs.policies.unrecorded import Span
 
-from .calendars import calendars_of, known_calendars
-from .cursor import schedule_of
+from .calendars import known_calendars, names_in
+from .plan_rows import A_MOMENT, Batch, plan_one
 from .transactions import alias, in_short_transaction
-from .trigger import WAKE_CLAIM, replace_unfinished, run_of
+from .trigger import WAKE_CLAIM, counted, replace_unfinished
 
 BATCH = 200
 
@@ -49,17 +46,6 @@ class Planned:
     more: bool = False
 
 
-@dataclass(slots=True)
-class Batch:
-    """The rows that one plan is about to write."""
-
-    now: datetime
-    counts: Mapping[int, tuple[int, int]]
-    runs: list[Run] = field(default_factory=list)
-    replaced: list[int] = field(default_factory=list)
-    broken: list[tuple[str, str]] = field(default_factory=list)
-
-
 @in_short_transaction
 def plan_jobs(*, limit: int = BATCH) -> Planned:
     """Give each due instant of up to ``limit`` due jobs its row, and advance their cursors in the same transaction.
@@ -74,25 +60,69 @@ def plan_jobs(*, limit: int = BATCH) -> Planned:
     jobs = list(vendor.lock(due, skip_locked=True).annotate(now=DatabaseNow())[:limit])
     if not jobs:
         return Planned()
-    batch = Batch(now=as_utc(jobs[0].now), counts=_unfinished_counts(using, jobs))
-    calendars = known_calendars(name for job in jobs for name in job.exclude)
-    for job in jobs:
-        _plan_one(job, batch, calendars)
-    _drop_recorded(using, batch)
-    replace_unfinished(using, batch.replaced, "replaced by the next instant")
-    Run.objects.using(using).bulk_create(batch.runs)
+    batch = _batch(using, jobs, as_utc(jobs[0].now))
+    broken = [(job.name, words) for job in jobs if (words := _plan_or_explain(job, batch))]
+    ready = _write(using, batch)
     Job.objects.using(using).bulk_update(jobs, ["next_run_at", "planned_until", "schedule_error"])
-    ready = sum(run.status == RunStatus.READY for run in batch.runs)
-    if ready:
-        vendor.notify(using, WAKE_CLAIM)
     again = any(job.next_run_at is not None and job.next_run_at <= batch.now for job in jobs)
     return Planned(
         jobs=len(jobs),
         runs=ready,
         missed=tuple(_told(run) for run in batch.runs if run.status != RunStatus.READY),
-        broken=tuple(batch.broken),
+        broken=tuple(broken),
         more=again or len(jobs) == limit,
     )
+
+
+def record_due(using: str, jobs: Iterable[Job], now: datetime) -> None:
+    """Give the due instants of jobs that are about to be edited, paused or switched off their rows.
+
+    What came within the last minute still runs, as the plan that was about to see it would have it; what is older
+    is MISSED: a change of mind is no reason to catch up. Within the caller's transaction, which has locked the
+    jobs and saves them: here only their values change.
+    """
+    due = [job for job in jobs if job.next_run_at is not None and job.next_run_at <= now]
+    while due:
+        batch = _batch(using, due, now)
+        for job in due:
+            _plan_or_explain(job, batch, catch_up=CatchUp.NONE)
+        _write(using, batch)
+        due = [job for job in due if job.next_run_at is not None and job.next_run_at <= now]
+
+
+def _plan_or_explain(job: Job, batch: Batch, *, catch_up: CatchUp | None = None) -> str:
+    """Plan one job into the batch; if it can't be, mark it, take it off the due list, and return why.
+
+    It is known then up to where its instants have rows, so that it goes on from there once it is mended.
+    """
+    assert job.next_run_at is not None
+    try:
+        plan_one(job, batch, catch_up=catch_up)
+    except Exception as error:  # noqa: BLE001  (a malformed row stops only itself)
+        words = str(error) if isinstance(error, ScheduleError) else f"{type(error).__name__}: {error}"
+        job.planned_until = job.next_run_at - A_MOMENT
+        job.next_run_at, job.schedule_error = None, words
+        return words
+    return ""
+
+
+def _batch(using: str, jobs: Sequence[Job], now: datetime) -> Batch:
+    return Batch(
+        now=now,
+        counts=_unfinished_counts(using, jobs),
+        calendars=known_calendars(name for job in jobs for name in names_in(job.exclude)),
+        recorded=_recorded(using, jobs, now),
+    )
+
+
+def _write(using: str, batch: Batch) -> int:
+    """Write the rows of a batch; return how many may start."""
+    replace_unfinished(using, batch.replaced, "replaced by the next instant")
+    Run.objects.using(using).bulk_create(batch.runs)
+    ready = sum(run.status == RunStatus.READY for run in batch.runs)
+    if ready:
+        vendor.notify(using, WAKE_CLAIM)
+    return ready
 
 
 def _unfinished_counts(using: str, jobs: Sequence[Job]) -> Mapping[int, tuple[int, int]]:
@@ -101,8 +131,7 @@ def _unfinished_counts(using: str, jobs: Sequence[Job]) -> Mapping[int, tuple[in
     if not ids:
         return {}
     rows = (
-        Run.objects.using(using)
-        .filter(job__in=ids, status__in=UNFINISHED)
+        counted(Run.objects.using(using).filter(job__in=ids))
         .values_list("job_id")
         .annotate(
             waiting=Count("pk", filter=Q(status=RunStatus.READY)),
@@ -113,114 +142,21 @@ def _unfinished_counts(using: str, jobs: Sequence[Job]) -> Mapping[int, tuple[in
     return {job_id: (waiting, running) for job_id, waiting, running in rows if job_id is not None}
 
 
-def _plan_one(job: Job, batch: Batch, calendars: Mapping[str, Calendar]) -> None:
-    """Plan one job into the batch and move its cursor; mark it instead when it can't be planned."""
-    assert job.next_run_at is not None
-    try:
-        made = plan(_input(job, batch.now, calendars))
-    except Exception as error:  # noqa: BLE001  (a malformed row stops only itself)
-        words = str(error) if isinstance(error, ScheduleError) else f"{type(error).__name__}: {error}"
-        job.next_run_at, job.schedule_error = None, words
-        batch.broken.append((job.name, words))
-        return
-    batch.runs.extend(_rows(job, made, batch))
-    job.planned_until = _last_instant(made) or job.planned_until
-    job.next_run_at, job.schedule_error = made.next_run_at, ""
+def _recorded(using: str, jobs: Sequence[Job], now: datetime) -> Mapping[int, list[Span]]:
+    """Return the instants that are due by the cursor but have a row already, by job; as a rule there are none.
 
-
-def _input(job: Job, now: datetime, calendars: Mapping[str, Calendar]) -> PlanInput:
-    assert job.next_run_at is not None
-    catch_up = CatchUp(job.catch_up)
-    if job.overlap == Overlap.REPLACE and catch_up == CatchUp.ALL:
-        # Each would cancel the one before it: only the last can be wanted.
-        catch_up = CatchUp.LATEST
-    return PlanInput(
-        schedule=schedule_of(job),
-        cursor=job.next_run_at,
-        now=now,
-        catch_up=catch_up,
-        start_deadline=job.start_deadline,
-        ends_at=job.ends_at,
-        spread_offset=offset(job.name, job.spread),
-        excludes=calendars_of(job.exclude, calendars),
-    )
-
-
-def _rows(job: Job, made: Plan, batch: Batch) -> list[Run]:
-    waiting, running = batch.counts.get(job.pk, (0, 0))
-    dues = sum(isinstance(entry, Due) for entry in made.entries)
-    # Caught-up instants of one pass wait for each other: skipping them would undo the catch-up.
-    overlap = Overlap.ALLOW if dues > 1 else Overlap(job.overlap)
-    rows = []
-    for entry in made.entries:
-        match entry:
-            case Due(instant=instant):
-                rows.append(_due_row(job, instant, decide(overlap, waiting=waiting, running=running), batch))
-            case Missed(first=first, last=last, count=count, reason=reason):
-                rows.append(_over_row(job, RunStatus.MISSED, first, last, count, reason, batch.now))
-            case Skipped(first=first, last=last, count=count, reason=reason):
-                rows.append(_over_row(job, RunStatus.SKIPPED, first, last, count, reason, batch.now))
-            case _:
-                assert_never(entry)
-    return rows
-
-
-def _due_row(job: Job, instant: datetime, decision: Start | SkipRun | Replace, batch: Batch) -> Run:
-    match decision:
-        case SkipRun(reason=reason):
-            return _over_row(job, RunStatus.SKIPPED, instant, instant, 1, reason, batch.now)
-        case Replace():
-            batch.replaced.append(job.pk)
-        case Start():
-            pass
-        case _:
-            assert_never(decision)
-    available = instant + offset(job.name, job.spread)
-    return run_of(
-        job,
-        now=batch.now,
-        origin=Origin.SCHEDULE,
-        scheduled_for=instant,
-        available_at=available,
-        start_before=available + job.start_deadline if job.start_deadline else None,
-    )
-
-
-def _over_row(
-    job: Job, status: RunStatus, first: datetime, last: datetime, count: int, reason: str, now: datetime
-) -> Run:
-    return run_of(
-        job,
-        now=now,
-        origin=Origin.SCHEDULE,
-        status=status,
-        scheduled_for=first,
-        scheduled_until=last if count > 1 else None,
-        instants=count,
-        reason=reason,
-        finished_at=now,
-    )
-
-
-def _last_instant(made: Plan) -> datetime | None:
-    if not made.entries:
-        return None
-    last = made.entries[-1]
-    return last.instant if isinstance(last, Due) else last.last
-
-
-def _drop_recorded(using: str, batch: Batch) -> None:
-    """Leave out instants that have a row already: a backfill reached past the cursor, or a clock was set back."""
-    instants = {run.scheduled_for for run in batch.runs}
-    job_ids = {run.job_id for run in batch.runs}
-    if not instants:
-        return
-    recorded = set(
-        Run.objects.using(using)
-        .filter(job__in=job_ids, scheduled_for__in=instants)
-        .values_list("job_id", "scheduled_for")
-    )
-    batch.runs = [run for run in batch.runs if (run.job_id, run.scheduled_for) not in recorded]
+    A backfill may have reached into a pause that is caught up now. A range for each job: the index answers it.
+    """
+    due = Q()
+    for job in jobs:
+        due |= Q(job=job.pk, scheduled_for__gte=job.next_run_at, scheduled_for__lte=now)
+    spans: dict[int, list[Span]] = {}
+    rows = Run.objects.using(using).filter(due).order_by()
+    for job_id, first, last in rows.values_list("job_id", "scheduled_for", "scheduled_until"):
+        if job_id is not None:
+            assert first is not None
+            spans.setdefault(job_id, []).append((first, last or first))
+    return spans
 
 
 def _told(run: Run) -> MissedInstants:

@@ -14,14 +14,14 @@ from django_leasejobs.clock import database_now
 from django_leasejobs.models import Job, Source
 from django_leasejobs.registry import JobDefinition
 
-from .cursor import next_instant
+from .cursor import MOVES_THE_CURSOR, next_instant
+from .plan import record_due
 from .register import live_workers
 from .transactions import alias, in_short_transaction
 
 # What an admin may decide once the row exists, and what is not a column.
 NOT_SYNCED = frozenset({"task", "enabled"})
 COLUMNS = tuple(item.name for item in fields(JobDefinition) if item.name not in NOT_SYNCED)
-MOVES_THE_CURSOR = frozenset({"schedule", "timezone", "starts_at", "ends_at"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +76,25 @@ def _sync(definitions: list[JobDefinition], *, dry_run: bool) -> Synced:
         if job is None:
             created.append(_new_row(definition, now))
         elif job.source == Source.CODE:
-            changed = _apply(definition, job)
+            changes = _changes(definition, job)
+            moved = not MOVES_THE_CURSOR.isdisjoint(changes)
+            if moved and not dry_run:
+                record_due(using, [job], now)
+            for column, value in changes.items():
+                setattr(job, column, value)
             if job.retired_at is not None:
                 job.retired_at, job.enabled = None, definition.enabled
                 revived.append(job)
-            elif changed:
-                updated[job.name] = changed
-            _move_cursor(job, changed, now, revived=job in revived)
+            elif changes:
+                updated[job.name] = tuple(changes)
+            if moved or job in revived:
+                # Counted from now: nothing of the past is replayed.
+                job.next_run_at = next_instant(job, now)
     gone = [job for name, job in known.items() if name not in names and job.retired_at is None]
     elsewhere = {task for worker in live_workers(using) for task in worker.tasks} if gone else set()
     retired = [job for job in gone if job.task not in elsewhere]
+    if not dry_run:
+        record_due(using, retired, now)
     for job in retired:
         job.retired_at, job.enabled, job.next_run_at = now, False, None
     if not dry_run:
@@ -112,25 +121,14 @@ def _new_row(definition: JobDefinition, now: datetime) -> Job:
     return job
 
 
-def _apply(definition: JobDefinition, job: Job) -> tuple[str, ...]:
-    """Copy what differs to the row; return the names of the columns."""
-    changed = []
-    for name, value in _values(definition).items():
-        if getattr(job, name) != value:
-            setattr(job, name, value)
-            changed.append(name)
-    return tuple(changed)
-
-
-def _move_cursor(job: Job, changed: tuple[str, ...], now: datetime, *, revived: bool) -> None:
-    """Count the next instant from now where the edit says when; nothing of the past is replayed."""
-    if revived or MOVES_THE_CURSOR.intersection(changed):
-        job.next_run_at = next_instant(job, now)
+def _changes(definition: JobDefinition, job: Job) -> dict[str, Any]:
+    """Return the columns in which the row differs, with the values that the code gives them."""
+    return {name: value for name, value in _values(definition).items() if getattr(job, name) != value}
 
 
 def _write(using: str, created: list[Job], changed: list[Job]) -> None:
     with transaction.atomic(using=using):
         Job.objects.using(using).bulk_create(created)
     if changed:
-        columns = [*COLUMNS, "task", "enabled", "retired_at", "next_run_at", "schedule_error"]
+        columns = [*COLUMNS, "task", "enabled", "retired_at", "next_run_at", "planned_until", "schedule_error"]
         Job.objects.using(using).bulk_update(changed, columns)

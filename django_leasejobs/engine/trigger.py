@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, as_utc
 from django_leasejobs.exceptions import JobDefinitionError, UnknownJob
-from django_leasejobs.models import Job, Origin, Run, RunStatus
+from django_leasejobs.models import UNFINISHED, Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Overlap, Replace, SkipRun, Start, decide
 
 from .cancel import cancel_ready, request_cancel
@@ -51,7 +52,9 @@ def trigger_job(name: str, order: Order) -> Run:
     if job is None:
         raise UnknownJob(f"There is no job named {name!r} in the job table. Run sync_jobs, or see list_jobs.")
     now = as_utc(job.now)
-    decision = Start() if order.ignore_overlap else weigh_overlap(using, job)
+    deferred = order.run_after is not None and order.run_after > now
+    # A run for later says nothing about what is going on now; it waits its turn when its time has come.
+    decision = Start() if order.ignore_overlap or deferred else weigh_overlap(using, job)
     run = run_of(
         job,
         now=now,
@@ -92,13 +95,18 @@ def check_order(order: Order) -> None:
         raise JobDefinitionError(f"idempotency_key must have 1 to {MAX_KEY} characters: {order.idempotency_key!r}.")
 
 
+def counted(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Select the unfinished runs that overlap policies look at.
+
+    Not those of a backfill, which give way to the job's other runs, nor those that were triggered for later.
+    """
+    deferred = Q(origin=Origin.MANUAL, status=RunStatus.READY, started_at__isnull=True, available_at__gt=DatabaseNow())
+    return runs.filter(status__in=UNFINISHED).exclude(origin=Origin.BACKFILL).exclude(deferred)
+
+
 def weigh_overlap(using: str, job: Job) -> Start | SkipRun | Replace:
     """Decide about one more run of a job whose row the caller has locked."""
-    statuses = list(
-        Run.objects.using(using)
-        .filter(job=job, status__in=(RunStatus.READY, RunStatus.RUNNING))
-        .values_list("status", flat=True)[:1000]
-    )
+    statuses = list(counted(Run.objects.using(using).filter(job=job)).values_list("status", flat=True)[:1000])
     return decide(
         Overlap(job.overlap), waiting=statuses.count(RunStatus.READY), running=statuses.count(RunStatus.RUNNING)
     )
@@ -106,8 +114,9 @@ def weigh_overlap(using: str, job: Job) -> Start | SkipRun | Replace:
 
 def replace_unfinished(using: str, job_ids: Sequence[int], reason: str) -> None:
     """Cancel what waits of these jobs and ask for the end of what runs: leases before runs, as everywhere."""
-    unfinished = Run.objects.using(using).filter(job__in=job_ids, status__in=(RunStatus.READY, RunStatus.RUNNING))
-    run_ids = list(unfinished.values_list("pk", flat=True))
+    if not job_ids:
+        return
+    run_ids = list(counted(Run.objects.using(using).filter(job__in=job_ids)).values_list("pk", flat=True))
     request_cancel(using, run_ids, reason)
     cancel_ready(using, run_ids, reason)
 

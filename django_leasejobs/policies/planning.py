@@ -121,7 +121,7 @@ def _weigh(
         following = instants[kept[0]]
         del instants[kept[0] :], verdicts[kept[0] :]
     for position in candidates[:-keep]:
-        verdicts[position] = (Missed, _passed_over_reason(given, keep, stands_for_them))
+        verdicts[position] = (Missed, _passed_over_reason(keep, stands_for_them))
     return _entries(instants, verdicts), following
 
 
@@ -158,8 +158,8 @@ def _late_reason(given: PlanInput) -> str:
     return f"{late}, {'not caught up' if given.start_deadline is None else 'past the start deadline'}"
 
 
-def _passed_over_reason(given: PlanInput, keep: int, stands_for_it: str) -> str:
-    if given.catch_up != CatchUp.LATEST:
+def _passed_over_reason(keep: int, stands_for_it: str) -> str:
+    if keep > 1:
         return f"not among the newest {keep}, the most that are caught up"
     return f"coalesced into {stands_for_it}"
 

@@ -10,6 +10,7 @@ from random import Random
 from django_leasejobs import signals
 from django_leasejobs.conf import get_settings
 from django_leasejobs.engine.look import Outlook, look_ahead
+from django_leasejobs.engine.mend import mend_jobs
 from django_leasejobs.engine.plan import Planned, plan_jobs
 from django_leasejobs.engine.prune import prune_runs
 from django_leasejobs.engine.reclaim import reclaim_leases
@@ -99,7 +100,7 @@ class Housekeeper:
         return bool(reclaimed.settlements)
 
     def _do_chores(self) -> None:
-        """Prune history, forget dead workers, and retire what no code defines any more, about once a minute."""
+        """Prune history, forget dead workers, sync with the code, and mend what stopped, about once a minute."""
         if ticks() < self._next_chores:
             return
         if prune_runs(get_settings().RETENTION, limit=PRUNE_BATCH) == PRUNE_BATCH:
@@ -107,4 +108,6 @@ class Housekeeper:
         forget_dead_workers()
         if self._options.sync:
             sync_jobs(registry.jobs.values())
+        if self._options.schedule:
+            mend_jobs()
         self._next_chores = ticks() + CHORES_EVERY * self._rng.uniform(0.75, 1.25)
