@@ -2,41 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import database_now
 from django_leasejobs.exceptions import ScheduleError, UnknownJob
-from django_leasejobs.models import Job, Origin, Run
+from django_leasejobs.models import Job, Origin, Run, RunStatus
+from django_leasejobs.models.fields import LOWEST_PRIORITY
+from django_leasejobs.policies.backfilling import Filling, Row, Stretch, fill
 
+from .calendars import calendars_of, known_calendars, names_in
 from .cursor import schedule_of
 from .transactions import alias, in_short_transaction
 from .trigger import WAKE_CLAIM, run_of
 
 DEFAULT_LIMIT = 1000
+LARGEST_RANGE = 200_000
+ROWS_IN_A_STATEMENT = 1000
 A_MOMENT = timedelta(microseconds=1)
+WITHOUT_A_RUN = (RunStatus.MISSED, RunStatus.SKIPPED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backfilled:
-    """The instants that got a run (or would get one), oldest first, and how many of the range have a row already."""
+    """The instants that got a run (or would get one), oldest first, and what became of the others of the range.
+
+    ``recorded`` have a run already, ``excluded`` fall into a calendar that the job excludes, ``unclear`` lie within a
+    row that counts instants of an earlier schedule. Instants from ``left_to_plan`` on are the planner's.
+    """
 
     instants: tuple[datetime, ...]
     recorded: int
+    excluded: int
+    unclear: int
+    left_to_plan: datetime | None
     dry_run: bool
 
 
 @in_short_transaction
 def backfill_job(
-    name: str, *, start: datetime, end: datetime, limit: int = DEFAULT_LIMIT, dry_run: bool = False
+    name: str,
+    *,
+    start: datetime,
+    end: datetime,
+    limit: int = DEFAULT_LIMIT,
+    dry_run: bool = False,
+    triggered_by: str = "",
 ) -> Backfilled:
-    """Insert one run for each instant of [``start``, ``end``] that has no row, oldest first.
+    """Insert one run for each instant of [``start``, ``end``] that has none, oldest first.
 
-    Running it twice makes nothing twice. Only instants before the job's next one count: the planner makes the
-    later ones. Raise UnknownJob, or ScheduleError when the range is not one, lies in the future, or has more than
-    ``limit`` instants without a row: the limit has to be raised on purpose.
-    Locks: the job row. Beside it: plan (skips the job meanwhile).
+    An instant that a MISSED row stands for, or one SKIPPED because of overlap, has no run: it is taken out of that
+    row. Running it twice makes nothing twice. Only instants before the job's next one and from ``starts_at`` to
+    ``ends_at`` count. Raise UnknownJob, or ScheduleError when the range is not one, lies in the future, or has more
+    than ``limit`` instants without a run (not in a dry run, which only tells).
+    Locks: the job row, then the MISSED and SKIPPED rows of the range. Beside it: plan (skips the job meanwhile),
+    prune (what it deleted first has no row any more).
     """
     using = alias()
     job = vendor.lock(Job.objects.using(using).filter(name=name)).first()
@@ -44,23 +67,23 @@ def backfill_job(
         raise UnknownJob(f"There is no job named {name!r} in the job table. Run sync_jobs, or see list_jobs.")
     now = database_now(using)
     _check_range(job, start, end, now)
-    last = end if job.next_run_at is None else min(end, job.next_run_at - A_MOMENT)
-    recorded = _recorded(using, job, start, end)
-    instants = schedule_of(job).instants(start - A_MOMENT, last, limit + len(recorded) + 1)
-    missing = [instant for instant in instants if not _covered(instant, recorded)]
-    if len(missing) > limit:
-        raise ScheduleError(
-            f"more than {limit} instants of {name!r} between {start.isoformat()} and {end.isoformat()} have no run;"
-            " shorten the range or raise the limit",
-            field="range",
-        )
-    if missing and not dry_run:
-        runs = [
-            run_of(job, now=now, origin=Origin.BACKFILL, scheduled_for=instant, available_at=now) for instant in missing
-        ]
-        Run.objects.using(using).bulk_create(runs)
-        vendor.notify(using, WAKE_CLAIM)
-    return Backfilled(tuple(missing), len(instants) - len(missing), dry_run)
+    first, last, left_to_plan = _bounds(job, start, end, now)
+    instants = schedule_of(job).instants(first - A_MOMENT, last, LARGEST_RANGE + 1)
+    if len(instants) > LARGEST_RANGE:
+        raise ScheduleError(f"the range holds more than {LARGEST_RANGE:,} instants of {name!r}; shorten it", field="to")
+    rows, without_run = _rows(using, job, first, last)
+    filling = fill(schedule_of(job), instants, rows, calendars_of(job.exclude, known_calendars(names_in(job.exclude))))
+    if not dry_run:
+        _check_limit(name, filling, limit)
+        _write(using, job, filling, without_run, now, triggered_by)
+    return Backfilled(
+        instants=filling.instants,
+        recorded=filling.ran,
+        excluded=filling.excluded,
+        unclear=filling.unclear,
+        left_to_plan=left_to_plan,
+        dry_run=dry_run,
+    )
 
 
 def _check_range(job: Job, start: datetime, end: datetime, now: datetime) -> None:
@@ -75,11 +98,79 @@ def _check_range(job: Job, start: datetime, end: datetime, now: datetime) -> Non
         raise ScheduleError(f"{job.name!r} has no schedule, so there are no instants to fill", field="schedule")
 
 
-def _recorded(using: str, job: Job, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
-    rows = Run.objects.using(using).filter(job=job, scheduled_for__lte=end, scheduled_for__isnull=False)
-    spans = rows.order_by("scheduled_for").values_list("scheduled_for", "scheduled_until")
-    return [(first, until or first) for first, until in spans if first is not None and (until or first) >= start]
+def _bounds(job: Job, start: datetime, end: datetime, now: datetime) -> tuple[datetime, datetime, datetime | None]:
+    """Cut the range to the past instants that exist and that no plan will see; name the first one left to plans."""
+    last = min(end, now, job.ends_at or now)
+    left_to_plan = None
+    if job.next_run_at is not None and job.next_run_at <= end:
+        left_to_plan, last = job.next_run_at, min(last, job.next_run_at - A_MOMENT)
+    return max(start, job.starts_at or start), last, left_to_plan
 
 
-def _covered(instant: datetime, recorded: list[tuple[datetime, datetime]]) -> bool:
-    return any(first <= instant <= until for first, until in recorded)
+def _check_limit(name: str, filling: Filling, limit: int) -> None:
+    if len(filling.instants) > limit:
+        raise ScheduleError(
+            f"{len(filling.instants):,} instants of {name!r} have no run, more than the limit of {limit:,};"
+            " shorten the range, or raise the limit on purpose",
+            field="limit",
+        )
+
+
+def _rows(using: str, job: Job, first: datetime, last: datetime) -> tuple[list[Row], dict[int, Run]]:
+    """Return all rows that matter for the range, and the lockable ones among them by key."""
+    planned = Run.objects.using(using).filter(job=job, scheduled_for__lte=last)
+    reaching_in = planned.filter(scheduled_until__gte=first).values_list("scheduled_for", "scheduled_until")
+    ends = [end for pair in reaching_in for end in pair if end is not None]
+    within = Run.objects.using(using).filter(
+        job=job, scheduled_for__gte=min([first, *ends]), scheduled_for__lte=max([last, *ends])
+    )
+    without_run = {run.pk: run for run in vendor.lock(within.filter(status__in=WITHOUT_A_RUN).order_by("pk"))}
+    ran = within.exclude(status__in=WITHOUT_A_RUN).values_list("pk", "scheduled_for")
+    rows = [Row(key, instant, instant, 1, ran=True) for key, instant in ran if instant is not None]
+    for key, run in without_run.items():
+        assert run.scheduled_for is not None
+        rows.append(Row(key, run.scheduled_for, run.scheduled_until or run.scheduled_for, run.instants, ran=False))
+    return rows, without_run
+
+
+def _write(using: str, job: Job, filling: Filling, rows: dict[int, Run], now: datetime, triggered_by: str) -> None:
+    """Take the instants out of the rows that stood for them, then insert their runs, oldest first."""
+    gone = [key for key, left in filling.rewritten.items() if not left]
+    Run.objects.using(using).filter(pk__in=gone).delete()
+    shrunk: list[Run] = []
+    split: list[Run] = []
+    for key, left in filling.rewritten.items():
+        for position, stretch in enumerate(left):
+            (split if position else shrunk).append(_standing_for(rows[key], stretch, new=position > 0))
+    columns = ["scheduled_for", "scheduled_until", "instants"]
+    Run.objects.using(using).bulk_update(shrunk, columns, batch_size=ROWS_IN_A_STATEMENT)
+    Run.objects.using(using).bulk_create(split, batch_size=ROWS_IN_A_STATEMENT)
+    Run.objects.using(using).bulk_create(
+        _runs(job, filling.instants, now, triggered_by), batch_size=ROWS_IN_A_STATEMENT
+    )
+    if filling.instants:
+        vendor.notify(using, WAKE_CLAIM)
+
+
+def _standing_for(run: Run, stretch: Stretch, *, new: bool) -> Run:
+    row = copy(run)
+    if new:
+        row.pk = None
+    row.scheduled_for, row.instants = stretch.first, stretch.count
+    row.scheduled_until = stretch.last if stretch.count > 1 else None
+    return row
+
+
+def _runs(job: Job, instants: Iterable[datetime], now: datetime, triggered_by: str) -> list[Run]:
+    """Build the runs. They give way to the job's other runs, and wait for each other unless these may overlap."""
+    return [
+        run_of(
+            job,
+            now=now,
+            origin=Origin.BACKFILL,
+            scheduled_for=instant,
+            priority=max(job.priority - 1, LOWEST_PRIORITY),
+            triggered_by=triggered_by,
+        )
+        for instant in instants
+    ]
