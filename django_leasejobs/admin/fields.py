@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib.admin.widgets import AdminTextareaWidget, AdminTextInputWidget
 from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
@@ -17,6 +18,9 @@ from django.utils.translation import gettext_lazy
 
 from django_leasejobs.durations import format_duration, parse_duration
 from django_leasejobs.exceptions import DurationError
+
+# Beside JSON that is merely wrong: numbers of thousands of digits, and endless nesting.
+UNREADABLE = (ValueError, RecursionError)
 
 
 class DurationTextField(forms.CharField):
@@ -59,8 +63,7 @@ class ArgumentsField(forms.JSONField):
     def to_python(self, value: Any) -> Any:
         try:
             read = super().to_python(value)
-        except (ValueError, RecursionError) as error:
-            # Numbers of thousands of digits and endless nesting; JSON that is merely wrong is a ValidationError.
+        except UNREADABLE as error:
             raise ValidationError(_("This can't be read: %(reason)s.") % {"reason": error}, code="invalid") from None
         if read is None:
             return self.kind()
@@ -68,6 +71,12 @@ class ArgumentsField(forms.JSONField):
             words = _("A list in [] is needed.") if self.kind is list else _("A dict in {} is needed.")
             raise ValidationError(words, code="invalid")
         return read
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        try:
+            return super().bound_data(data, initial)
+        except UNREADABLE:
+            return InvalidJSONInput(data)
 
 
 class LinesField(forms.CharField):

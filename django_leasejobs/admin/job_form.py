@@ -121,6 +121,14 @@ class JobForm(ModelForm):
         help_text=gettext_lazy("Failed runs in a row after which the job pauses itself. Empty: never."),
     )
 
+    priority = forms.IntegerField(
+        label=gettext_lazy("Priority"),
+        initial=0,
+        min_value=-100,
+        max_value=100,
+        help_text=gettext_lazy("Higher goes first, from -100 to 100."),
+    )
+
     class Meta:
         model = Job
         fields = [
@@ -140,7 +148,6 @@ class JobForm(ModelForm):
         self._set("exclude", choices=_calendar_choices(excluded))
         if "description" in self.fields:
             self.fields["description"].widget.attrs["rows"] = 3
-        self._set("priority", min_value=-100, max_value=100)
 
     def is_valid(self) -> bool:
         """Tell whether to save: a preview comes back with what was entered, and saves nothing."""

@@ -17,7 +17,7 @@ from django_leasejobs.models import FINISHED, Job, Run, Source
 
 from .display import EMPTY, badge, column, link, short_moment
 from .job_state import WORDS, owned_by_code, state_of
-from .preview import local, words_of
+from .preview import in_zone, words_of
 from .tasks import where_defined
 
 LAST_OF_SCHEDULE, LAST_BY_HAND = "last_of_schedule", "last_by_hand"
@@ -89,7 +89,11 @@ def _state(job: Job) -> Any:
 
 
 def _next(job: Job) -> str:
-    return EMPTY if job.next_run_at is None else local(job.next_run_at, job.timezone)
+    """Write the next instant in the job's zone, with seconds only where there are any."""
+    if job.next_run_at is None:
+        return EMPTY
+    precision = "seconds" if job.next_run_at.second else "minutes"
+    return in_zone(job.next_run_at, job.timezone).isoformat(" ", precision)
 
 
 def _last(job: Any) -> Any:
@@ -101,11 +105,10 @@ def _last(job: Any) -> Any:
     )
 
 
-def _where(job: Job) -> str:
-    place = where_defined(job.task)
+def _where(job: Job) -> Any:
     if not owned_by_code(job):
-        return str(Source.ADMIN.label)
-    return f"{Source.CODE.label}: {place}" if place else str(Source.CODE.label)
+        return Source.ADMIN.label
+    return format_html('<span title="{}">{}</span>', where_defined(job.task), Source.CODE.label)
 
 
 state_column = column(gettext_lazy("state"), _state, name="state")

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from django_leasejobs.models import Job, Source
 from django_leasejobs.registry import registry
 
-from .display import moment
+from .display import moment, short_moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def state_of(job: Job) -> State:
 
 def pause_words(job: Job) -> str:
     """Say since when a job is paused, by whom and why."""
-    words = _("since %(at)s by %(by)s") % {"at": moment(job.paused_at), "by": job.paused_by or _("itself")}
+    words = _("since %(at)s by %(by)s") % {"at": short_moment(job.paused_at), "by": job.paused_by or _("itself")}
     return f"{words}: {job.pause_reason}" if job.pause_reason else words
 
 

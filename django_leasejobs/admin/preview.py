@@ -66,13 +66,12 @@ def words_of(job: Job) -> str:
         return job.schedule
 
 
-def local(instant: datetime, timezone: str) -> str:
-    """Write an instant in a job's zone, with weekday and offset; in UTC where the zone is not known."""
+def in_zone(instant: datetime, timezone: str) -> datetime:
+    """Return an instant in a job's zone; in UTC where the zone is not known."""
     try:
-        there = instant.astimezone(zone(timezone))
+        return instant.astimezone(zone(timezone))
     except ScheduleError:
-        there = instant.astimezone(UTC)
-    return f"{dateformat.format(there, 'D')} {there.isoformat(' ', 'seconds')}"
+        return instant.astimezone(UTC)
 
 
 def _describe(schedule: Schedule) -> str:
@@ -81,8 +80,9 @@ def _describe(schedule: Schedule) -> str:
 
 
 def _written(schedule: Schedule, instant: datetime) -> Instant:
+    there = in_zone(instant, schedule.timezone)
     return Instant(
-        local=local(instant, schedule.timezone),
+        local=f"{dateformat.format(there, 'D')} {there.isoformat(' ', 'seconds')}",
         utc=instant.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         note=schedule.touched_by_clock_change(instant) or "",
     )

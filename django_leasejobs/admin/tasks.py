@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from django_leasejobs.commands import COMMAND_TASK
@@ -22,8 +24,18 @@ def task_choices(stored: str) -> list[tuple[str, str]]:
     return choices + [(task.name, _label(task)) for task in sorted(tasks, key=lambda task: task.name)]
 
 
-def task_help(stored: str) -> str:
-    """Say what the chosen task does and takes, or that nobody here knows it."""
+def task_help(stored: str) -> SafeString:
+    """Say what the chosen task does and takes, or that nobody here knows it. Escaped: the admin takes help for HTML."""
+    return escape(_task_help(stored))
+
+
+def where_defined(task_name: str) -> str:
+    """Return the module and function behind a task, or nothing where this process doesn't know it."""
+    task = registry.tasks.get(task_name)
+    return "" if task is None else task.where
+
+
+def _task_help(stored: str) -> str:
     if not stored:
         return _("What runs. Code registers tasks with @job or @task; nothing else can be chosen.")
     task = registry.tasks.get(stored)
@@ -34,12 +46,6 @@ def task_help(stored: str) -> str:
         ) % {"name": stored}
     words = inspect.getdoc(task.func) or _("It has no description.")
     return f"{task.where}{task.signature}: {words}"
-
-
-def where_defined(task_name: str) -> str:
-    """Return the module and function behind a task, or nothing where this process doesn't know it."""
-    task = registry.tasks.get(task_name)
-    return "" if task is None else task.where
 
 
 def _is_offered(task: Task, stored: str) -> bool:
