@@ -12,14 +12,13 @@ from .durations import parse_duration
 from .exceptions import DurationError, JobDefinitionError, ScheduleError
 from .policies.overlap import Overlap
 from .policies.planning import CatchUp
+from .policies.timing import ZERO, Timing, check_timing
 from .registry import JobDefinition, Task
-from .schedules import parse
 
 Duration = timedelta | int | float | str
 E = TypeVar("E", Overlap, CatchUp)
 
 MAX_NAME = 200
-MAX_SCHEDULE = 255
 MAX_COUNT = 1_000_000
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
 SHORTEST_LEASE = timedelta(seconds=1)
@@ -88,40 +87,44 @@ def default_name(func: Callable[..., Any]) -> str:
 def define(task: Task, options: Options, *, default_lease: timedelta) -> JobDefinition:
     """Check all options; raise JobDefinitionError or ScheduleError that names the job, the option and the reason."""
     reader = _Reader(task.name)
-    kwargs = dict(options.kwargs or {})
-    task.check_arguments(list(options.args), kwargs)
-    schedule = (options.schedule or "").strip()
-    starts_at, ends_at = reader.window(options.starts_at, options.ends_at)
-    start_deadline = reader.duration("start_deadline", options.start_deadline, lowest=timedelta(seconds=1))
-    if not schedule:
-        reader.refuse_without_schedule(options)
-    reader.schedule(schedule, options.timezone, starts_at)
+    args, kwargs = reader.arguments(options)
+    task.check_arguments(args, kwargs)
+    timing = Timing(
+        schedule=reader.schedule(options.schedule),
+        timezone=options.timezone,
+        starts_at=options.starts_at,
+        ends_at=options.ends_at,
+        exclude=reader.names("exclude", options.exclude),
+        spread=reader.duration("spread", options.spread) or ZERO,
+        start_deadline=reader.duration("start_deadline", options.start_deadline, lowest=timedelta(seconds=1)),
+    )
+    reader.timing(timing, options)
     return JobDefinition(
         name=task.name,
         task=task,
-        description=options.description if options.description is not None else _summary(task.func),
-        args=list(options.args),
+        description=reader.description(options.description, task.func),
+        args=args,
         kwargs=kwargs,
-        schedule=schedule,
-        timezone=options.timezone,
-        starts_at=starts_at,
-        ends_at=ends_at,
-        exclude=reader.names("exclude", options.exclude),
-        spread=reader.duration("spread", options.spread) or timedelta(0),
+        schedule=timing.schedule,
+        timezone=timing.timezone,
+        starts_at=timing.starts_at,
+        ends_at=timing.ends_at,
+        exclude=list(timing.exclude),
+        spread=timing.spread,
         queue=reader.text("queue", options.queue, 100),
         priority=reader.whole("priority", options.priority, LOWEST_PRIORITY, HIGHEST_PRIORITY),
         retries=reader.whole("retries", options.retries, 0, MAX_COUNT),
-        backoff=reader.duration("backoff", options.backoff) or timedelta(0),
+        backoff=reader.duration("backoff", options.backoff) or ZERO,
         max_lost=reader.whole("max_lost", options.max_lost, 0, MAX_COUNT),
         lease=reader.duration("lease", options.lease, lowest=SHORTEST_LEASE) or default_lease,
         timeout=reader.duration("timeout", options.timeout, lowest=timedelta(milliseconds=1)),
         overlap=reader.choice("overlap", options.overlap, Overlap),
         catch_up=reader.choice("catch_up", options.catch_up, CatchUp),
-        start_deadline=start_deadline,
+        start_deadline=timing.start_deadline,
         pause_after_failures=None
         if options.pause_after_failures is None
         else reader.whole("pause_after_failures", options.pause_after_failures, 1, MAX_COUNT),
-        enabled=bool(options.enabled),
+        enabled=reader.flag("enabled", options.enabled),
     )
 
 
@@ -129,9 +132,12 @@ def _name(name: object, *, default: str) -> str:
     if name is None:
         return default
     if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
-        raise JobDefinitionError(f"A job's name must be a printable text without blanks at its ends, not {name!r}.")
+        raise JobDefinitionError(
+            f"A job's name must be a printable text without blanks at its ends, not {name!r}.", field="name"
+        )
     if len(name) > MAX_NAME:
-        raise JobDefinitionError(f"A job's name may have {MAX_NAME} characters, {name[:20]!r}... has {len(name)}.")
+        words = f"A job's name may have {MAX_NAME} characters, {name[:20]!r}... has {len(name)}."
+        raise JobDefinitionError(words, field="name")
     return name
 
 
@@ -146,7 +152,7 @@ class _Reader:
         self.job = job
 
     def error(self, option: str, value: object, why: str) -> JobDefinitionError:
-        return JobDefinitionError(f"Job {self.job!r}: {option}={value!r}: {why}")
+        return JobDefinitionError(f"Job {self.job!r}: {option}={value!r}: {why}", field=option, reason=why)
 
     def duration(self, option: str, value: Duration | None, *, lowest: timedelta = timedelta(0)) -> timedelta | None:
         if value is None:
@@ -180,26 +186,37 @@ class _Reader:
         except ValueError:
             raise self.error(option, value, f"one of {', '.join(kind)} is needed.") from None
 
-    def window(self, starts_at: datetime | None, ends_at: datetime | None) -> tuple[datetime | None, datetime | None]:
-        given: dict[str, object] = {"starts_at": starts_at, "ends_at": ends_at}
-        for option, value in given.items():
-            if value is not None and (not isinstance(value, datetime) or value.tzinfo is None):
-                raise self.error(option, value, "an aware datetime is needed.")
-        if starts_at is not None and ends_at is not None and ends_at <= starts_at:
-            raise self.error("ends_at", ends_at, f"it must be after starts_at={starts_at!r}.")
-        return starts_at, ends_at
+    def flag(self, option: str, value: object) -> bool:
+        if not isinstance(value, bool):
+            raise self.error(option, value, "True or False is needed.")
+        return value
 
-    def refuse_without_schedule(self, options: Options) -> None:
-        for option in ("start_deadline", "starts_at", "ends_at"):
-            if getattr(options, option) is not None:
-                raise self.error(option, getattr(options, option), "it needs a schedule; this job has none.")
-        if options.exclude:
-            raise self.error("exclude", options.exclude, "it needs a schedule; this job has none.")
+    def arguments(self, options: Options) -> tuple[list[Any], dict[str, Any]]:
+        args: object = options.args
+        kwargs: object = {} if options.kwargs is None else options.kwargs
+        if not isinstance(args, list | tuple):
+            raise self.error("args", args, "a list or tuple is needed.")
+        if not isinstance(kwargs, Mapping):
+            raise self.error("kwargs", kwargs, "a dict is needed.")
+        return list(args), dict(kwargs)
 
-    def schedule(self, text: str, timezone: str, starts_at: datetime | None) -> None:
-        if len(text) > MAX_SCHEDULE:
-            raise self.error("schedule", text, f"at most {MAX_SCHEDULE} characters are possible.")
+    def description(self, value: object, func: Callable[..., Any]) -> str:
+        if value is None:
+            return _summary(func)
+        if not isinstance(value, str):
+            raise self.error("description", value, "a text is needed.")
+        return value
+
+    def schedule(self, value: object) -> str:
+        if value is not None and not isinstance(value, str):
+            raise self.error("schedule", value, "a text such as '0 2 * * *' is needed.")
+        return (value or "").strip()
+
+    def timing(self, timing: Timing, options: Options) -> None:
         try:
-            parse(text, timezone, name=self.job, anchor=starts_at)
+            check_timing(timing, name=self.job)
         except ScheduleError as error:
-            raise ScheduleError(f"{error.reason} (job {self.job!r}: {text!r})", field=error.field) from None
+            words = f"{error.reason} (job {self.job!r}: {timing.schedule!r})"
+            raise ScheduleError(words, field=error.field) from None
+        except JobDefinitionError as error:
+            raise self.error(error.field, getattr(options, error.field), error.reason) from None

@@ -22,7 +22,15 @@ class DurationError(LeaseJobsError, ValueError):
 
 
 class JobDefinitionError(LeaseJobsError, ValueError):
-    """A job definition that can't work: bad options, arguments or function."""
+    """A job definition that can't work: bad options, arguments or function; ``field`` names the option, if it is one.
+
+    The message stands alone. ``reason`` is the part of it that a form can show beside the field.
+    """
+
+    def __init__(self, message: str, *, field: str = "", reason: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+        self.reason = reason or message
 
 
 class UnknownJob(LeaseJobsError, LookupError):

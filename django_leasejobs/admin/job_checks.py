@@ -12,6 +12,7 @@ from django_leasejobs.commands import require_allowed, run_command
 from django_leasejobs.engine.calendars import known_calendars
 from django_leasejobs.exceptions import JobDefinitionError, ScheduleError
 from django_leasejobs.models import Job
+from django_leasejobs.policies.calendars import Calendar as ReadCalendar
 from django_leasejobs.policies.planning import first_instant
 from django_leasejobs.registry import registry, require_json
 from django_leasejobs.schedules import Schedule, parse
@@ -64,7 +65,7 @@ def when_errors(stored: Job | None, given: Mapping[str, Any], now: datetime) -> 
 def calendar_errors(names: Sequence[str]) -> Iterator[Problem]:
     known = known_calendars(names)
     for name in names:
-        if name not in known:
+        if not isinstance(known.get(name), ReadCalendar):
             yield "exclude", _("There is no calendar named %(name)r that can be read.") % {"name": name}
 
 

@@ -34,7 +34,8 @@ def save_job(job: Job) -> Job:
     using = alias()
     now = database_now(using)
     if Job.objects.using(using).filter(name=job.name).exclude(pk=job.pk).exists():
-        raise JobDefinitionError(f"There is a job named {job.name!r} already; give this one another name.")
+        words = f"There is a job named {job.name!r} already; give this one another name."
+        raise JobDefinitionError(words, field="name")
     stored = vendor.lock(Job.objects.using(using).filter(pk=job.pk)).first()
     if stored is None:
         job.next_run_at = next_instant(job, now)

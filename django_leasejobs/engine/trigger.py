@@ -90,9 +90,11 @@ def trigger_job(name: str, order: Order) -> Run:
 def check_order(order: Order) -> None:
     """Raise JobDefinitionError for an order that can't be stored."""
     if order.run_after is not None and order.run_after.tzinfo is None:
-        raise JobDefinitionError(f"run_after must be an aware datetime, not the naive {order.run_after!r}.")
+        words = f"run_after must be an aware datetime, not the naive {order.run_after!r}."
+        raise JobDefinitionError(words, field="run_after")
     if order.idempotency_key is not None and not 0 < len(order.idempotency_key) <= MAX_KEY:
-        raise JobDefinitionError(f"idempotency_key must have 1 to {MAX_KEY} characters: {order.idempotency_key!r}.")
+        words = f"idempotency_key must have 1 to {MAX_KEY} characters: {order.idempotency_key!r}."
+        raise JobDefinitionError(words, field="idempotency_key")
 
 
 def counted(runs: QuerySet[Run]) -> QuerySet[Run]:
