@@ -26,6 +26,8 @@ with warnings.catch_warnings():
 
 SERVER_USER = "pgserver"
 START_TIMEOUT = 30.0
+STOP_TIMEOUT = 30.0
+STOP_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 FAST_BUT_NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -93,8 +95,7 @@ class EmbeddedPostgres:
                 user=self._user,
                 cwd=self.folder,
                 start_new_session=True,
-                # A fast shutdown.
-                preexec_fn=signalled_when_parent_dies(signal.SIGINT),
+                preexec_fn=signalled_when_parent_dies(STOP_SIGNALS["fast"]),
             )
         deadline = time.monotonic() + START_TIMEOUT
         while not self._answers():
@@ -104,9 +105,9 @@ class EmbeddedPostgres:
 
     def stop(self, mode: str = "fast") -> None:
         """Stop the server: ``smart``, ``fast`` or ``immediate`` (as a crash)."""
-        self._call("pg_ctl", "-D", str(self._data), "stop", "-m", mode, "-w", "-t", "30")
-        if self._server is not None:
-            self._server.wait(10)
+        assert self._server is not None
+        self._server.send_signal(STOP_SIGNALS[mode])
+        self._server.wait(STOP_TIMEOUT)
 
     def restart(self, mode: str = "fast") -> None:
         self.stop(mode)

@@ -16,7 +16,7 @@ LEASE = 6.0
 @contextmanager
 def demo_place(*, postgres: bool) -> Iterator[Path]:
     """Make the folder and the database, and point this process and its children at them; take all away at the end."""
-    folder = Path(mkdtemp(prefix="leasejobs-demo-"))
+    folder = Path(mkdtemp(prefix="leasejobs-"))
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         url = f"sqlite:///{folder / 'demo.sqlite3'}"
@@ -32,6 +32,8 @@ def demo_place(*, postgres: bool) -> Iterator[Path]:
             SECRET_KEY=secrets.token_urlsafe(32),
             SHOP_DATA_DIR=str(folder),
             SHOP_LEASE=f"{LEASE:g}s",
+            # A killed worker leaves the socket of its process pool behind.
+            TMPDIR=str(folder),
         )
         os.environ.pop("DEBUG", None)
         yield folder

