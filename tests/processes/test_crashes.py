@@ -29,13 +29,14 @@ POLL = 0.2
 
 
 def test_the_run_of_a_killed_worker_goes_on_elsewhere_within_a_lease_and_a_poll(fleet):
+    workers = {name: fleet.start("--name", name) for name in ("one", "two")}
     run = run_of("t.starts", kwargs={"seconds": 2})
-    first = fleet.start()
-    wait_until(lambda: effects(run), 20, lambda: first.output)
-    second = fleet.start()
-    first.kill()
+    wait_until(lambda: effects(run), 20, lambda: "".join(worker.output for worker in workers.values()))
+    holder = now_of(run).worker_name
+    workers.pop(holder).kill()
+    (second,) = workers.values()
     # Whatever else is left of it, its leases expire by themselves.
-    Worker.objects.filter(name=now_of(run).worker_name).delete()
+    Worker.objects.filter(name=holder).delete()
     expires_at = Lease.objects.get(run=run).expires_at
     wait_until(lambda: len(effects(run)) == 2, 10, lambda: second.output)
     took = (now() - expires_at).total_seconds()
@@ -112,8 +113,8 @@ def test_a_timeout_in_the_thread_pool_ends_python_code_that_swallows_every_excep
 
 @pytest.mark.parametrize("task", ["t.effect", "t.gil"])
 def test_a_job_much_longer_than_its_lease_runs_once(fleet, task):
-    run = run_of(task, kwargs={"seconds": 5})
     workers = [fleet.start(), fleet.start()]
+    run = run_of(task, kwargs={"seconds": 5})
     ends, seen = [], set()
 
     def is_over():

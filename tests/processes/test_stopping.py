@@ -36,12 +36,12 @@ def test_a_run_that_outlasts_the_shutdown_timeout_is_handed_back_and_finished_el
     run = run_of("t.starts", kwargs={"seconds": 4}, max_lost=0)
     worker = fleet.start("--shutdown-timeout", "1")
     wait_until(lambda: effects(run), 20, lambda: worker.output)
-    other = fleet.start()
     asked = time.monotonic()
     worker.terminate()
     wait_until(lambda: outcomes(run), 5, lambda: worker.output)
     assert time.monotonic() - asked < 2.5
     assert worker.wait(5) == 0, worker.output
+    other = fleet.start()
     wait_for(run)
     assert outcomes(run) == ["released"]
     assert (run.failures, run.lost, len(effects(run))) == (0, 0, 2)
