@@ -1,4 +1,7 @@
-"""Runs the tests on each database: ``python -m tests [--databases sqlite,postgres,mariadb] [pytest options]``."""
+"""Runs the tests on each database.
+
+``python -m tests [--databases sqlite,postgres,mariadb] [--browser] [pytest options]``
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASES = ("sqlite", "postgres", "mariadb")
-NEED_NO_DATABASE = ("schedules", "policies", "cases", "durations", "packaging")
+NEED_NO_DATABASE = ("schedules", "policies", "cases", "docs", "durations", "packaging")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests", description=__doc__)
     parser.add_argument("--databases", default="sqlite,postgres", help="Comma-separated: " + ", ".join(DATABASES))
+    parser.add_argument("--browser", action="store_true", help="Also those in tests/browser: the extra 'browser'.")
     options, rest = parser.parse_known_args()
     names = [name.strip() for name in options.databases.split(",")]
     unknown = [name for name in names if name not in DATABASES]
@@ -27,7 +31,10 @@ def main() -> int:
     failed = []
     for position, name in enumerate(names):
         print(f"== Tests on {name}", flush=True)
-        if run_tests(name, rest, with_pure=position == 0):
+        ignored = () if position == 0 else NEED_NO_DATABASE
+        if not options.browser:
+            ignored = (*ignored, "browser")
+        if run_tests(name, rest, ignored=ignored):
             failed.append(name)
             if position + 1 < len(names):
                 print(f"== FAILED on {name}; going on with the next database", flush=True)
@@ -37,12 +44,11 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def run_tests(name: str, options: list[str], *, with_pure: bool) -> int:
+def run_tests(name: str, options: list[str], *, ignored: tuple[str, ...]) -> int:
     """Run pytest in a process of its own against one database; return its exit status."""
-    ignored = [] if with_pure else [f"--ignore=tests/{folder}" for folder in NEED_NO_DATABASE]
     with database_url(name) as url:
         environment = {**os.environ, "DATABASE_URL": url, "PYTHONDEVMODE": "1"}
-        command = [sys.executable, "-m", "pytest", *ignored, *options]
+        command = [sys.executable, "-m", "pytest", *(f"--ignore=tests/{folder}" for folder in ignored), *options]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
