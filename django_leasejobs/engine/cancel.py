@@ -63,14 +63,16 @@ def request_cancel(using: str, run_ids: Collection[int], reason: str) -> int:
 def delete_jobs(job_ids: Collection[int], *, reason: str) -> int:
     """Delete jobs; cancel what of theirs waits or runs. Their history stays under their names.
 
-    Locks: the job rows, then run and lease rows. Beside it: plan, trigger and claim (they skip or wait for the
-    job row).
+    Locks: the job rows, then their unfinished run rows, then lease rows. Runs before leases here, unlike finish:
+    should the two lock each other out, both are tried again, while a job inside ``guard()`` or ``atomic`` (which
+    holds its run and ends its lease last) could not be. Beside it: plan, trigger and claim (they skip the job row
+    or wait for it), guards (waited for).
     """
     using = alias()
     jobs = Job.objects.using(using).filter(pk__in=job_ids)
     list(vendor.lock(jobs.order_by("pk")).values_list("pk", flat=True))
     unfinished = Run.objects.using(using).filter(job__in=job_ids, status__in=(RunStatus.READY, RunStatus.RUNNING))
-    run_ids = list(unfinished.values_list("pk", flat=True))
-    request_cancel(using, run_ids, reason)
+    run_ids = list(vendor.lock(unfinished.order_by("pk")).values_list("pk", flat=True))
     cancel_ready(using, run_ids, reason)
+    request_cancel(using, run_ids, reason)
     return jobs.delete()[1].get("leasejobs.Job", 0)

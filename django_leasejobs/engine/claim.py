@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import IntegrityError
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
@@ -83,11 +84,22 @@ def claimable(using: str, queues: Collection[str], tasks: Collection[str] | None
     return runs.order_by(F("priority").desc(), "available_at", "id")
 
 
-@in_short_transaction
 def claim_runs(
     *, worker_id: int | None, worker_name: str, queues: Collection[str], tasks: Collection[str], limit: int
 ) -> Claims:
-    """Take leases on up to ``limit`` runs that may start now, by priority, then the longest waiting.
+    """Take leases on up to ``limit`` runs that may start now, by priority, then the longest waiting."""
+    try:
+        return _claim(worker_id, worker_name, queues, tasks, limit)
+    except IntegrityError:
+        # Another session's lease could not be seen yet, as under REPEATABLE READ; the unique index knew of it.
+        return Claims(contended=True)
+
+
+@in_short_transaction
+def _claim(
+    worker_id: int | None, worker_name: str, queues: Collection[str], tasks: Collection[str], limit: int
+) -> Claims:
+    """Claim in one transaction.
 
     Locks: READY run rows, then the rows of their exclusive jobs, each skipping what is locked elsewhere.
     Beside it: other claims (they get other runs), plan and trigger (they hold the job row, so its runs are left
