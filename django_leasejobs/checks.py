@@ -46,6 +46,12 @@ def check_database(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register
+def check_refused_definitions(**kwargs: Any) -> list[CheckMessage]:
+    """E005: a definition in code that can't work; the rest of its module was not loaded."""
+    return [Error(item.words, obj=item.place, id="leasejobs.E005") for item in registry.refused]
+
+
+@register
 def check_definitions(**kwargs: Any) -> list[CheckMessage]:
     """W001: a code-defined job that leases for so short that a pause of its worker costs the run."""
     short = [item for item in registry.jobs.values() if item.lease.total_seconds() < 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,6 +28,12 @@ class Task:
     def where(self) -> str:
         """The module and qualified name of the function, for people."""
         return f"{self.func.__module__}.{self.func.__qualname__}"
+
+    @property
+    def place(self) -> str:
+        """The file and line of the function, for people; empty where there is none."""
+        code = getattr(inspect.unwrap(self.func), "__code__", None)
+        return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
     @property
     def is_async(self) -> bool:
@@ -86,26 +92,41 @@ class JobDefinition:
     enabled: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A definition that could not be loaded: where it is and what is wrong with it."""
+
+    place: str
+    words: str
+
+
 @dataclass(slots=True)
 class Registry:
-    """What the code of this process defines."""
+    """What the code of this process defines, and what of it could not be loaded."""
 
     tasks: dict[str, Task] = field(default_factory=dict)
     jobs: dict[str, JobDefinition] = field(default_factory=dict)
     calendars: dict[str, Calendar] = field(default_factory=dict)
+    refused: list[Refused] = field(default_factory=list)
 
     def add_task(self, task: Task) -> None:
         """Register a task; raise JobDefinitionError when the name is taken by another function."""
         known = self.tasks.get(task.name)
-        if known is not None and known.where != task.where:
+        if known is not None and (known.where, known.place) != (task.where, task.place):
             raise JobDefinitionError(
-                f"Two tasks are named {task.name!r}: {known.where} and {task.where}. Give one of them another name=."
+                f"Two tasks are named {task.name!r}: {known.where} and {task.where} ({known.place} and {task.place})."
+                " Give one of them another name=."
             )
         self.tasks[task.name] = task
 
     def add_job(self, definition: JobDefinition) -> None:
         """Register a job and its task; raise JobDefinitionError when the name is taken."""
         self.add_task(definition.task)
+        known = self.jobs.get(definition.name)
+        if known is not None and replace(known, task=definition.task) != definition:
+            raise JobDefinitionError(
+                f"Two jobs of {definition.task.where} are named {definition.name!r}. Give one of them another name=."
+            )
         self.jobs[definition.name] = definition
 
     def add_calendar(self, calendar: Calendar) -> None:
