@@ -35,8 +35,9 @@ class Listener:
             # What was announced before is found by a look.
             self._on_work()
             self._on_cancel()
-        if select.select([driver.fileno()], [], [], LISTEN_SLICE)[0]:
-            self._hear({note.payload for note in driver.notifies(timeout=0)})
+        with connection.wrap_database_errors:
+            if select.select([driver.fileno()], [], [], LISTEN_SLICE)[0]:
+                self._hear({note.payload for note in driver.notifies(timeout=0)})
         return 0.0
 
     def _hear(self, payloads: set[str]) -> None:

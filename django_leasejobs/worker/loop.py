@@ -11,10 +11,12 @@ from django.db import connections
 
 from django_leasejobs import vendor
 
+from .ticks import ticks
+
 logger = logging.getLogger("django_leasejobs")
 
 FIRST_BACKOFF = 0.2
-LONGEST_BACKOFF = 15.0
+LONGEST_BACKOFF = 5.0
 
 
 class Loop:
@@ -30,6 +32,7 @@ class Loop:
         self._step = step
         self._on_fault = on_fault
         self._faults = 0
+        self._began: float | None = None
         self._woken = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"leasejobs-{name}", daemon=True)
@@ -46,6 +49,12 @@ class Loop:
         self._stopping.set()
         self._woken.set()
 
+    @property
+    def busy_for(self) -> float:
+        """How many seconds the step under way has taken; 0 between steps."""
+        began = self._began
+        return 0.0 if began is None else ticks() - began
+
     def join(self, timeout: float) -> bool:
         """Wait for the end; return False when the thread is still there (a statement that hangs)."""
         self._thread.join(timeout)
@@ -61,10 +70,13 @@ class Loop:
 
     def _guarded_step(self) -> float:
         self._woken.clear()
+        self._began = ticks()
         try:
             wait = self._step()
         except Exception as error:  # noqa: BLE001
             return self._after_fault(error)
+        finally:
+            self._began = None
         self._faults = 0
         return wait
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 
 from django_leasejobs.engine.register import WorkerIdentity, beat, register_worker
-from django_leasejobs.engine.renew import renew_leases
+from django_leasejobs.engine.renew import completed_by_their_jobs, renew_leases
 
 from .book import LeaseBook
 from .ticks import ticks
@@ -53,10 +53,15 @@ class Renewer:
         started = ticks()
         renewed = renew_leases(self._book.tokens(), timeout=self._timeout(started))
         self._book.renewed(renewed.held, started)
-        if renewed.lost:
-            self._on_lost(sorted(renewed.lost))
+        if lost := self._taken_over(renewed.lost):
+            self._on_lost(sorted(lost))
         if renewed.cancelled:
             self._on_cancel(renewed.cancelled)
+
+    def _taken_over(self, gone: Collection[int]) -> Collection[int]:
+        """Leave out the leases that ended with an atomic job's own success, of which its pool will tell in a moment."""
+        run_ids = {token: run.run_id for token in gone if (run := self._book.get(token)) is not None}
+        return run_ids.keys() - completed_by_their_jobs(run_ids) if run_ids else ()
 
     def _timeout(self, now: float) -> float:
         """Bound the statement so that another try fits in before the first lease stops being trusted."""

@@ -33,6 +33,8 @@ logger = logging.getLogger("django_leasejobs")
 WATCH = 0.5
 LAST_WRITES = 5.0
 DEFECTIVE = 1
+# Each statement is bounded by the server and tried a few times: a step that takes longer waits for a dead line.
+STUCK_AFTER = 120.0
 
 
 class JobWorker:
@@ -68,16 +70,24 @@ class JobWorker:
 
     def run(self) -> int:
         """Work until stopped, drained or used up; return the exit status."""
+        try:
+            return self._run()
+        except BaseException:
+            # Children that live on would keep this process waiting for them, with loops that go on renewing.
+            self._pool.stop("its worker met a defect")
+            raise
+
+    def _run(self) -> int:
         self._stops.install()
         if self.options.sync:
             self._sync()
-        self._pool.start()
         self._registered(register_worker(self._identity))
         connections.close_all()
+        self._pool.start()
         for loop in self._loops.values():
             loop.start()
         logger.info("Worker %s started queues=%s", self.options.name, ",".join(self.options.queues) or "all")
-        while not self._stops.asked and not self._is_done():
+        while not self._stops.asked and not self._is_done() and not self._is_stuck():
             self._watch(WATCH)
         return self._shut_down()
 
@@ -116,6 +126,14 @@ class JobWorker:
             self._pool.abandon([run.token for run in stale])
             for run in stale:
                 tell_lost(run, self.options.name, "distrusted")
+
+    def _is_stuck(self) -> bool:
+        """Whether a loop hangs in a statement whose answer never comes; a new process has new connections."""
+        for name, loop in self._loops.items():
+            if name != "listen" and loop.busy_for > STUCK_AFTER:
+                logger.error("Loop %s has had no answer from the database for %.0f s", name, loop.busy_for)
+                return True
+        return False
 
     def _is_done(self) -> bool:
         if self._dispatcher.used_up:

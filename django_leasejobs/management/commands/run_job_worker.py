@@ -11,10 +11,12 @@ from django_leasejobs.durations import parse_duration
 from django_leasejobs.engine.readiness import known_queues
 from django_leasejobs.exceptions import DurationError
 from django_leasejobs.management.output import JobsCommand
+from django_leasejobs.registry import registry
 from django_leasejobs.worker.child_settings import Limits
 from django_leasejobs.worker.options import WorkerOptions, default_name
 from django_leasejobs.worker.service import JobWorker
 
+MAX_NAME = 200
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
@@ -38,6 +40,9 @@ class Command(JobsCommand):
 
     def run(self, options: dict[str, Any]) -> int:
         worker_options = self._read(options)
+        if registry.refused:
+            # Only with --skip-checks: its sync would retire the jobs that were not loaded.
+            raise CommandError(f"{registry.refused[0].place}: {registry.refused[0].words}")
         known = known_queues()
         unknown = sorted(set(worker_options.queues) - known)
         if unknown:
@@ -60,7 +65,7 @@ class Command(JobsCommand):
             poll_interval=settings.POLL_INTERVAL.total_seconds()
             if interval is None
             else _seconds("--poll-interval", interval, lowest=0.01),
-            name=options["name"] or default_name(),
+            name=default_name() if options["name"] is None else _name(options["name"]),
             shutdown_timeout=_seconds("--shutdown-timeout", options["shutdown_timeout"], lowest=0),
             drain=options["drain"],
             max_runs=_at_least_one("--max-runs", options["max_runs"], None),
@@ -79,6 +84,12 @@ def show_log(verbosity: int) -> None:
         handler.setFormatter(logging.Formatter(LOG_FORMAT))
         logger.addHandler(handler)
         logger.setLevel({0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG))
+
+
+def _name(value: str) -> str:
+    if not value.strip() or len(value) > MAX_NAME or not value.isprintable():
+        raise CommandError(f"--name {value!r}: a printable text of 1 to {MAX_NAME} characters is needed.")
+    return value
 
 
 def _seconds(option: str, value: str, *, lowest: float) -> float:
