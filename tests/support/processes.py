@@ -16,14 +16,16 @@ T = TypeVar("T")
 
 
 class WorkerProcess:
-    """One ``manage.py`` command in a process group of its own."""
+    """One ``manage.py`` command of the project in ``root``, in a process group of its own."""
 
-    def __init__(self, arguments: list[str], environment: Mapping[str, str], output: Path) -> None:
+    def __init__(
+        self, arguments: list[str], environment: Mapping[str, str], output: Path, *, root: Path = ROOT
+    ) -> None:
         self._output = output
         with output.open("wb") as stream:
             self.process = subprocess.Popen(
-                [sys.executable, str(ROOT / "manage.py"), *arguments],
-                cwd=ROOT,
+                [sys.executable, str(root / "manage.py"), *arguments],
+                cwd=root,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
