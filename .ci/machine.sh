@@ -46,5 +46,5 @@ in_venv() {
 
 # The test command as the README gives it, so that CI runs what a reader runs.
 readme_test_command() {
-    grep -m 1 -oE 'python -m tests.*' README.md | sed 's/ *#.*//' || echo "echo 'README.md names no test command'; false"
+    grep -m 1 -E 'python3? -m tests' README.md || echo "echo 'README.md names no test command'; false"
 }
