@@ -81,10 +81,10 @@ def _trigger(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
     try:
         run = trigger_job(job.name, Order(triggered_by=user[:MAX_USER], **answers))
     except UnknownJob:
-        return Done(words=_("was not triggered: it was deleted meanwhile."), level=messages.ERROR)
+        return Done(words=_("Not triggered, deleted meanwhile"), level=messages.ERROR)
     to_run = link("run", run.pk, _("Run %(id)s") % {"id": run.pk})
     if run.status == RunStatus.SKIPPED:
-        words = _("skipped: %(reason)s.") % {"reason": run.reason}
+        words = _("Skipped, %(reason)s") % {"reason": run.reason}
         entry = _("Triggered run %(id)s, which was skipped: %(reason)s.") % {"id": run.pk, "reason": run.reason}
         return Done(words=words, level=messages.WARNING, entry=entry, link=to_run)
     entry = _("Triggered run %(id)s.") % {"id": run.pk}
@@ -94,21 +94,21 @@ def _trigger(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
             "args": run.args,
             "kwargs": run.kwargs,
         }
-    return Done(words=_("triggered."), entry=entry, link=to_run)
+    return Done(words=_("Triggered"), entry=entry, link=to_run)
 
 
 def _pause(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
     reason = answers["reason"]
     if not pause_job(job.pk, by=user[:MAX_USER], reason=reason):
-        return Done(words=_("nothing done: it was paused already."), level=messages.WARNING)
-    return Done(words=_("paused."), entry=_("Paused: %(reason)s") % {"reason": reason or _("no reason given.")})
+        return Done(words=_("Nothing done, paused already"), level=messages.WARNING)
+    return Done(words=_("Paused"), entry=_("Paused: %(reason)s") % {"reason": reason or _("no reason given.")})
 
 
 def _resume(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
     catch_up = bool(answers.get("catch_up"))
     if not resume_job(job.pk, catch_up=catch_up):
-        return Done(words=_("nothing done: it was not paused."), level=messages.WARNING)
-    return Done(words=_("resumed."), entry=_("Resumed, catching up.") if catch_up else _("Resumed."))
+        return Done(words=_("Nothing done, not paused"), level=messages.WARNING)
+    return Done(words=_("Resumed"), entry=_("Resumed, catching up.") if catch_up else _("Resumed."))
 
 
 TRIGGER = Verb(

@@ -36,34 +36,34 @@ def _cancel(run: Run, user: str, answers: Mapping[str, Any]) -> Done:
     reason = _with_reason(_("cancelled by %(user)s") % {"user": user}, answers)
     match cancel_run(run.pk, reason=reason):
         case CancelResult.CANCELLED:
-            return Done(words=_("cancelled."), entry=_("Cancelled: %(reason)s.") % {"reason": reason})
+            return Done(words=_("Cancelled"), entry=_("Cancelled: %(reason)s.") % {"reason": reason})
         case CancelResult.REQUESTED:
-            words = _("its worker is asked to end it; it learns of it with its next renewal.")
+            words = _("The worker is asked to end it, and learns so with its next renewal")
             return Done(words=words, entry=_("Asked to cancel: %(reason)s.") % {"reason": reason})
         case CancelResult.ALREADY_REQUESTED:
-            return Done(words=_("nothing done: its worker was asked already."), level=messages.WARNING)
+            return Done(words=_("Nothing done, the worker was asked already"), level=messages.WARNING)
         case CancelResult.ALREADY_FINISHED:
-            return Done(words=_("nothing done: it was over already."), level=messages.WARNING)
+            return Done(words=_("Nothing done, over already"), level=messages.WARNING)
         case _:
-            return Done(words=_("nothing done: it was deleted meanwhile."), level=messages.WARNING)
+            return Done(words=_("Nothing done, deleted meanwhile"), level=messages.WARNING)
 
 
 def _retry(run: Run, user: str, answers: Mapping[str, Any]) -> Done:
     reason = _with_reason(_("retried by %(user)s") % {"user": user}, answers)
     if not retry_run(run.pk, reason=reason):
-        words = _("nothing done: only failed and cancelled runs can be retried.")
+        words = _("Nothing done, only failed and cancelled runs can be retried")
         return Done(words=words, level=messages.WARNING)
-    return Done(words=_("ready to run again."), entry=_("Retried: %(reason)s.") % {"reason": reason})
+    return Done(words=_("Ready to run again"), entry=_("Retried: %(reason)s.") % {"reason": reason})
 
 
 def _release(lease: Lease, user: str, answers: Mapping[str, Any]) -> Done:
     reason = _with_reason(_("lease released by %(user)s") % {"user": user}, answers)
     if not release_lease(lease.pk, reason=reason, rng=SystemRandom()).settlements:
-        words = _("nothing done: it is over already, or its run is in a guarded transaction at the moment.")
+        words = _("Nothing done, over already or in a guarded transaction at the moment")
         return Done(words=words, level=messages.WARNING)
     entry = _("Released lease %(token)s: %(reason)s.") % {"token": lease.pk, "reason": reason}
     to_run = link("run", lease.run_id, _("Run %(id)s") % {"id": lease.run_id})
-    return Done(words=_("released; another worker may take up the run."), entry=entry, about=lease.run, link=to_run)
+    return Done(words=_("Released, another worker may take up the run"), entry=entry, about=lease.run, link=to_run)
 
 
 def _who_holds(lease: Lease) -> str:

@@ -40,7 +40,8 @@ class VerbForm(forms.Form):
 class Done:
     """What a verb came to: words for the person, and an entry for the admin log when it changed anything.
 
-    ``about`` is the row that the entry is about, where it isn't the one acted on; ``link`` leads to what was made.
+    The names of the rows for which it came to the same follow the words. ``about`` is the row that the entry is about,
+    where it isn't the one acted on; ``link`` leads to what was made.
     """
 
     words: str
@@ -191,4 +192,4 @@ def _sentence(words: str, who: list[tuple[str, Done]]) -> str:
             "more": more,
         }
     link = who[0][1].link if len(who) == 1 else ""
-    return format_html("{}: {} {}", names, words, link) if link else f"{names}: {words}"
+    return format_html("{}: {}. {}", words, names, link) if link else f"{words}: {names}."

@@ -127,7 +127,7 @@ def test_a_trigger_makes_a_run_in_the_name_of_the_person() -> None:
     assert (run.status, run.kwargs, run.triggered_by) == (RunStatus.READY, {"a": 2}, "ada")
     assert entries() == [("ada", f"Triggered run {run.pk} with args=[] kwargs={{'a': 2}}.")]
     assert f"Run {run.pk}</a>" in said(response)[0]
-    assert "report: triggered." in said(response)[0]
+    assert "Triggered: report." in said(response)[0]
 
 
 def test_a_trigger_that_overlap_forbids_says_so() -> None:
@@ -138,7 +138,7 @@ def test_a_trigger_that_overlap_forbids_says_so() -> None:
 
     skipped = Run.objects.latest("pk")
     assert skipped.status == RunStatus.SKIPPED
-    assert "report: skipped: the previous run was still running." in said(response)[0]
+    assert "Skipped, the previous run was still running: report." in said(response)[0]
     assert "which was skipped" in entries()[0][1]
 
 
@@ -181,7 +181,7 @@ def test_many_jobs_are_triggered_at_once_and_each_is_logged() -> None:
     assert Run.objects.count() == 12
     assert len(entries()) == 12
     assert len(said(response)) == 1
-    assert said(response)[0].endswith("job 09 and 2 more: triggered.")
+    assert said(response)[0].endswith("job 09 and 2 more.")
 
 
 def test_pausing_many_asks_why_first() -> None:
@@ -199,7 +199,7 @@ def test_pausing_many_asks_why_first() -> None:
     assert (first.paused_by, first.pause_reason, first.next_run_at) == ("root", "supplier down", None)
     assert second.pause_reason == "older"
     assert entries() == [("root", "Paused: supplier down")]
-    assert sorted(said(done)) == sorted([f"{first}: paused.", f"{second}: nothing done: it was paused already."])
+    assert sorted(said(done)) == sorted([f"Paused: {first}.", f"Nothing done, paused already: {second}."])
 
 
 def test_a_resumed_job_goes_on_from_now_or_catches_up() -> None:
@@ -298,7 +298,7 @@ def test_a_released_lease_hands_its_run_to_the_next_worker() -> None:
     assert (run.status, run.reason) == (RunStatus.READY, "lease released by ada: host is gone")
     assert Attempt.objects.get().outcome == "released"
     assert entries() == [("ada", f"Released lease {lease.pk}: lease released by ada: host is gone.")]
-    assert "released; another worker may take up the run." in said(response)[0]
+    assert "Released, another worker may take up the run: lease" in said(response)[0]
 
 
 def test_more_rows_than_can_be_done_at_once_are_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
