@@ -1,0 +1,1 @@
+"""Measurements of the package: ``python -m benchmarks list``."""
