@@ -12,8 +12,8 @@ from django_leasejobs.models import FINISHED, Job, Origin, Run, RunStatus
 from django_leasejobs.schedules import Schedule, parse
 from testproject.shop.models import Effect
 
+from .goods import WAREHOUSE, goods
 from .oracle import Findings, Row, judge_effects, judge_instants
-from .setting_up import WAREHOUSE, goods
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +41,16 @@ class Verdict:
 
 @dataclass(slots=True)
 class Ledger:
-    """The schedules of all jobs with their first instant, read before any worker lives."""
+    """The schedules of jobs with their first instant, read before any worker can plan them."""
 
     _first: dict[str, tuple[Schedule, datetime]] = field(default_factory=dict)
 
-    @classmethod
-    def opened(cls) -> Ledger:
-        ledger = cls()
-        for job in Job.objects.exclude(next_run_at=None):
+    def enter(self) -> None:
+        """Read all jobs that have a next instant and are not in it yet."""
+        for job in Job.objects.exclude(next_run_at=None).exclude(name__in=self._first):
             assert job.next_run_at is not None
             schedule = parse(job.schedule, job.timezone, name=job.name, anchor=job.starts_at)
-            ledger._first[job.name] = (schedule, job.next_run_at)
-        return ledger
+            self._first[job.name] = (schedule, job.next_run_at)
 
     def is_settled(self, until: datetime) -> bool:
         """Whether all instants up to ``until`` are recorded, and all their runs and those by hand are over."""

@@ -13,19 +13,19 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from django_leasejobs.commands import COMMAND_TASK
-from django_leasejobs.engine.edit import save_job
+from django_leasejobs.engine.edit import save_job, set_enabled
 from django_leasejobs.engine.sync import sync_jobs
+from django_leasejobs.engine.transactions import alias, short_transaction
 from django_leasejobs.models import Job
 from django_leasejobs.registry import registry
 from testproject.shop.files import catalogue_path, stock_count_path
 from testproject.shop.models import Order, Product
 
+from .goods import WAREHOUSE, goods
+from .ledger import Ledger
 from .place import LEASE
 
 ADMIN = "admin"
-WAREHOUSE = "main"
-FRUIT = ["Apple", "Banana", "Cherry", "Date", "Elderberry", "Fig", "Grape", "Honeydew", "Kiwi", "Lemon"]
-SIZES = ["loose", "bag", "crate", "pallet"]
 JOBS: dict[str, dict[str, Any]] = {
     "count the stock": {
         "task": "shop.reconcile_stock",
@@ -53,14 +53,16 @@ def set_up() -> str:
     make_shop()
     sync_jobs(registry.jobs.values())
     for name, values in JOBS.items():
-        save_job(Job(name=name, description="Made by the demo.", lease=timedelta(seconds=LEASE), **values))
+        lease = timedelta(seconds=LEASE)
+        save_job(Job(name=name, description="Made by the demo.", lease=lease, enabled=False, **values))
     return password
 
 
-def goods() -> list[tuple[str, str, str]]:
-    """Return the supplier's catalogue: article number, name, price."""
-    names = [f"{fruit}, {size}" for fruit in FRUIT for size in SIZES]
-    return [(f"F{number:03}", name, f"{number}.50") for number, name in enumerate(names, start=1)]
+def enable_jobs(ledger: Ledger) -> None:
+    """Let the demo's jobs fall due from now on, and enter them before any worker sees it."""
+    with short_transaction(alias()):
+        set_enabled(list(Job.objects.filter(name__in=JOBS).values_list("pk", flat=True)), True)
+        ledger.enter()
 
 
 def write_catalogue() -> None:

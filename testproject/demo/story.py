@@ -17,6 +17,7 @@ from .ledger import Ledger, Verdict
 from .options import DemoError
 from .processes import Children
 from .screens import Screen
+from .setting_up import enable_jobs
 
 IMPORT = "shop.import_catalogue"
 SECONDS_PER_ROW = 0.2
@@ -46,8 +47,10 @@ class Story:
 
     def tell(self) -> tuple[Verdict, Recovery]:
         """Tell all of it; raise DemoError when something does not happen in time."""
-        ledger = Ledger.opened()
+        ledger = Ledger()
+        ledger.enter()
         self._start()
+        enable_jobs(ledger)
         self._wait(self._has_everyday_work, "the first runs")
         recovery = self._kill_and_recover()
         until = facts.now()

@@ -25,7 +25,8 @@ def judged(transactional_db: None) -> tuple[Ledger, datetime]:
     make_due_job(name="each", schedule="@every 1s", ago=timedelta(seconds=5), catch_up="all", overlap="allow")
     make_due_job(name="latest", schedule="@every 1s", ago=timedelta(seconds=5))
     make_job(name="by hand")
-    ledger, until = Ledger.opened(), now()
+    ledger, until = Ledger(), now()
+    ledger.enter()
     assert not ledger.is_settled(until)
     while plan_jobs().more:
         pass
@@ -79,7 +80,8 @@ def test_a_failed_run_is_not_good(judged: tuple[Ledger, datetime]) -> None:
 
 def test_the_effects_of_an_import_are_counted(data_dir: Path, transactional_db: None) -> None:
     setting_up.write_catalogue()
-    ledger = Ledger.opened()
+    ledger = Ledger()
+    ledger.enter()
     run = attempt(shop_run("shop.import_catalogue"))
     assert run.status == "SUCCESSFUL", run.traceback
     assert ledger.verdict(now()).is_good
