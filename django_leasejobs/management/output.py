@@ -58,6 +58,9 @@ def explained_errors(status: int = 1) -> Iterator[None]:
         raise CommandError(
             f"The database {alias()!r} failed: {words[0] if words else type(error).__name__}", returncode=status
         ) from error
+    except UnicodeEncodeError as error:
+        # Bytes of the command line that are no text, or a terminal that lacks a sign of some job's name.
+        raise CommandError(f"Some text can't be looked up or printed: {error}", returncode=status) from error
     except KeyboardInterrupt as error:
         raise CommandError("Interrupted.", returncode=INTERRUPTED) from error
     except BrokenPipeError:

@@ -142,6 +142,13 @@ class TestRefusals:
         assert "NUL character" in call("trigger_job", "theirs", "--kwargs", r'{"a": "\u0000"}').err
         assert call("trigger_job", "theirs", "--kwargs", '{"whatever": 1}').status == 0
 
+    def test_a_name_that_is_no_text_is_no_job(self) -> None:
+        """What the shell hands over for bytes that are no UTF-8."""
+        called = call("trigger_job", "caf\udce9")
+
+        assert (called.status, called.out) == (1, "")
+        assert called.err.startswith("Some text can't be looked up or printed: 'utf-8' codec can't encode")
+
 
 @pytest.mark.processes
 class TestWithAWorker:

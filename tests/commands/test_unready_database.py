@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,17 +10,17 @@ import pytest
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from django_leasejobs.management import commands
 from tests.commands.calling import Called, call, shell
 
-COMMANDS = {
-    "sync_jobs": ["sync_jobs"],
-    "sync_jobs --check": ["sync_jobs", "--check"],
-    "list_jobs": ["list_jobs"],
-    "trigger_job": ["trigger_job", "report", "--wait"],
-    "check_jobs": ["check_jobs", "--format", "json"],
-    "prune_runs": ["prune_runs"],
-    "run_job_worker": ["run_job_worker"],
+ARGUMENTS = {
+    "trigger_job": ["report", "--wait"],
+    "backfill_job": ["report", "--from", "2026-01-01", "--to", "2026-01-02"],
+    "import_crontab": ["-"],
 }
+NEED_NO_DATABASE = {"preview_schedule"}
+NAMES = {module.name for module in pkgutil.iter_modules(commands.__path__)} - NEED_NO_DATABASE
+COMMANDS = {name: [name, *ARGUMENTS.get(name, [])] for name in sorted(NAMES)}
 UNREACHABLE = {
     "sqlite": ("sqlite:////nowhere/at/all.sqlite3", "unable to open database file"),
     "postgresql": ("postgres://nobody@127.0.0.1:1/nothing", "onnection"),
