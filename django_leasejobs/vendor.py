@@ -83,12 +83,12 @@ def limit_statements(connection: BaseDatabaseWrapper, seconds: float) -> None:
             cursor.execute(f"SET SESSION innodb_lock_wait_timeout = {max(1, int(seconds))}")
 
 
-def notify(using: str, payload: str) -> None:
-    """Tell listening workers after commit, on PostgreSQL. Equal notifications of a transaction count once."""
+def notify(using: str, *words: str) -> None:
+    """Tell listening workers after commit, on PostgreSQL; call it once in a transaction, with all words for it."""
     connection = connections[using]
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
+            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, " ".join(words)])
 
 
 def can_listen(using: str) -> bool:

@@ -36,6 +36,7 @@ def cancel_run(run_id: int, *, reason: str) -> CancelResult:
     if cancel_ready(using, [run_id], reason):
         return CancelResult.CANCELLED
     if request_cancel(using, [run_id], reason):
+        vendor.notify(using, WAKE_CANCEL)
         return CancelResult.REQUESTED
     if Lease.objects.using(using).filter(run_id=run_id).exists():
         return CancelResult.ALREADY_REQUESTED
@@ -51,12 +52,9 @@ def cancel_ready(using: str, run_ids: Collection[int], reason: str) -> int:
 
 
 def request_cancel(using: str, run_ids: Collection[int], reason: str) -> int:
-    """Ask the lease holders of these runs to end them; return how many were newly asked."""
+    """Ask the lease holders of these runs to end them; return how many were newly asked. The caller notifies."""
     leases = Lease.objects.using(using).filter(run_id__in=run_ids, cancel_requested_at__isnull=True)
-    asked = leases.update(cancel_requested_at=DatabaseNow(), cancel_reason=reason)
-    if asked:
-        vendor.notify(using, WAKE_CANCEL)
-    return asked
+    return leases.update(cancel_requested_at=DatabaseNow(), cancel_reason=reason)
 
 
 @in_short_transaction
@@ -74,5 +72,6 @@ def delete_jobs(job_ids: Collection[int], *, reason: str) -> int:
     unfinished = Run.objects.using(using).filter(job__in=job_ids, status__in=(RunStatus.READY, RunStatus.RUNNING))
     run_ids = list(vendor.lock(unfinished.order_by("pk")).values_list("pk", flat=True))
     cancel_ready(using, run_ids, reason)
-    request_cancel(using, run_ids, reason)
+    if request_cancel(using, run_ids, reason):
+        vendor.notify(using, WAKE_CANCEL)
     return jobs.delete()[1].get("leasejobs.Job", 0)

@@ -117,11 +117,11 @@ def _batch(using: str, jobs: Sequence[Job], now: datetime) -> Batch:
 
 def _write(using: str, batch: Batch) -> int:
     """Write the rows of a batch; return how many may start."""
-    replace_unfinished(using, batch.replaced, "replaced by the next instant")
+    also = replace_unfinished(using, batch.replaced, "replaced by the next instant")
     Run.objects.using(using).bulk_create(batch.runs)
     ready = sum(run.status == RunStatus.READY for run in batch.runs)
     if ready:
-        vendor.notify(using, WAKE_CLAIM)
+        vendor.notify(using, WAKE_CLAIM, *also)
     return ready
 
 

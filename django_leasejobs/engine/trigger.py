@@ -16,7 +16,7 @@ from django_leasejobs.exceptions import JobDefinitionError, UnknownJob
 from django_leasejobs.models import UNFINISHED, Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Overlap, Replace, SkipRun, Start, decide
 
-from .cancel import cancel_ready, request_cancel
+from .cancel import WAKE_CANCEL, cancel_ready, request_cancel
 from .transactions import alias, in_short_transaction
 
 WAKE_CLAIM = "claim"
@@ -69,11 +69,12 @@ def trigger_job(name: str, order: Order) -> Run:
         run.kwargs = dict(order.kwargs)
     if order.ignore_overlap:
         run.exclusive = False
+    also: tuple[str, ...] = ()
     match decision:
         case SkipRun(reason=reason):
             run.status, run.reason, run.finished_at = RunStatus.SKIPPED, reason, now
         case Replace():
-            replace_unfinished(using, [job.pk], "replaced by a triggered run")
+            also = replace_unfinished(using, [job.pk], "replaced by a triggered run")
     try:
         with transaction.atomic(using=using):
             run.save(using=using, force_insert=True)
@@ -83,7 +84,7 @@ def trigger_job(name: str, order: Order) -> Run:
             return known
         raise
     if run.status == RunStatus.READY:
-        vendor.notify(using, WAKE_CLAIM)
+        vendor.notify(using, WAKE_CLAIM, *also)
     return run
 
 
@@ -114,13 +115,17 @@ def weigh_overlap(using: str, job: Job) -> Start | SkipRun | Replace:
     )
 
 
-def replace_unfinished(using: str, job_ids: Sequence[int], reason: str) -> None:
-    """Cancel what waits of these jobs and ask for the end of what runs: leases before runs, as everywhere."""
+def replace_unfinished(using: str, job_ids: Sequence[int], reason: str) -> tuple[str, ...]:
+    """Cancel what waits of these jobs and ask for the end of what runs: leases before runs, as everywhere.
+
+    Return what the caller's notification has to say beside its own word.
+    """
     if not job_ids:
-        return
+        return ()
     run_ids = list(counted(Run.objects.using(using).filter(job__in=job_ids)).values_list("pk", flat=True))
-    request_cancel(using, run_ids, reason)
+    asked = request_cancel(using, run_ids, reason)
     cancel_ready(using, run_ids, reason)
+    return (WAKE_CANCEL,) if asked else ()
 
 
 def run_of(job: Job, *, now: datetime, origin: Origin, **over: Any) -> Run:

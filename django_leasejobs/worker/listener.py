@@ -37,11 +37,11 @@ class Listener:
             self._on_cancel()
         with connection.wrap_database_errors:
             if select.select([driver.fileno()], [], [], LISTEN_SLICE)[0]:
-                self._hear({note.payload for note in driver.notifies(timeout=0)})
+                self._hear({word for note in driver.notifies(timeout=0) for word in note.payload.split()})
         return 0.0
 
-    def _hear(self, payloads: set[str]) -> None:
-        if WAKE_CANCEL in payloads:
+    def _hear(self, words: set[str]) -> None:
+        if WAKE_CANCEL in words:
             self._on_cancel()
-        if payloads - {WAKE_CANCEL}:
+        if words - {WAKE_CANCEL}:
             self._on_work()
