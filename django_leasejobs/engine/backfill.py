@@ -13,9 +13,10 @@ from django_leasejobs.exceptions import ScheduleError, UnknownJob
 from django_leasejobs.models import Job, Origin, Run, RunStatus
 from django_leasejobs.models.fields import LOWEST_PRIORITY
 from django_leasejobs.policies.backfilling import Filling, Row, Stretch, fill
+from django_leasejobs.schedules import Schedule
 
 from .calendars import calendars_of, known_calendars, names_in
-from .cursor import schedule_of
+from .cursor import cursor_of, schedule_of
 from .transactions import alias, in_short_transaction
 from .trigger import WAKE_CLAIM, run_of
 
@@ -67,12 +68,12 @@ def backfill_job(
         raise UnknownJob(f"There is no job named {name!r} in the job table. Run sync_jobs, or see list_jobs.")
     now = database_now(using)
     _check_range(job, start, end, now)
-    first, last, left_to_plan = _bounds(job, start, end, now)
-    instants = schedule_of(job).instants(first - A_MOMENT, last, LARGEST_RANGE + 1)
-    if len(instants) > LARGEST_RANGE:
-        raise ScheduleError(f"the range holds more than {LARGEST_RANGE:,} instants of {name!r}; shorten it", field="to")
+    schedule = schedule_of(job)
+    cursor = cursor_of(job, schedule)
+    first, last = _bounds(job, start, end, now, cursor)
     rows, without_run = _rows(using, job, first, last)
-    filling = fill(schedule_of(job), instants, rows, calendars_of(job.exclude, known_calendars(names_in(job.exclude))))
+    calendars = calendars_of(job.exclude, known_calendars(names_in(job.exclude)))
+    filling = fill(schedule, _instants(job, schedule, first, last), rows, calendars)
     if not dry_run:
         _check_limit(name, filling, limit)
         _write(using, job, filling, without_run, now, triggered_by)
@@ -81,7 +82,7 @@ def backfill_job(
         recorded=filling.ran,
         excluded=filling.excluded,
         unclear=filling.unclear,
-        left_to_plan=left_to_plan,
+        left_to_plan=cursor if cursor is not None and cursor <= end else None,
         dry_run=dry_run,
     )
 
@@ -98,13 +99,20 @@ def _check_range(job: Job, start: datetime, end: datetime, now: datetime) -> Non
         raise ScheduleError(f"{job.name!r} has no schedule, so there are no instants to fill", field="schedule")
 
 
-def _bounds(job: Job, start: datetime, end: datetime, now: datetime) -> tuple[datetime, datetime, datetime | None]:
-    """Cut the range to the past instants that exist and that no plan will see; name the first one left to plans."""
+def _bounds(
+    job: Job, start: datetime, end: datetime, now: datetime, cursor: datetime | None
+) -> tuple[datetime, datetime]:
+    """Cut the range to the past instants that exist and that no plan will see."""
     last = min(end, now, job.ends_at or now)
-    left_to_plan = None
-    if job.next_run_at is not None and job.next_run_at <= end:
-        left_to_plan, last = job.next_run_at, min(last, job.next_run_at - A_MOMENT)
-    return max(start, job.starts_at or start), last, left_to_plan
+    return max(start, job.starts_at or start), last if cursor is None else min(last, cursor - A_MOMENT)
+
+
+def _instants(job: Job, schedule: Schedule, first: datetime, last: datetime) -> list[datetime]:
+    instants = schedule.instants(first - A_MOMENT, last, LARGEST_RANGE + 1)
+    if len(instants) > LARGEST_RANGE:
+        words = f"the range holds more than {LARGEST_RANGE:,} instants of {job.name!r}; shorten it"
+        raise ScheduleError(words, field="to")
+    return instants
 
 
 def _check_limit(name: str, filling: Filling, limit: int) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django_leasejobs.exceptions import ScheduleError
 from django_leasejobs.models import Job
+from django_leasejobs.policies.moved import instant_meant
 from django_leasejobs.policies.planning import first_instant
 from django_leasejobs.schedules import Schedule, parse
 
@@ -16,6 +17,13 @@ MOVES_THE_CURSOR = frozenset({"name", "schedule", "timezone", "starts_at", "ends
 def schedule_of(job: Job) -> Schedule:
     """Parse a job's schedule; raise ScheduleError."""
     return parse(job.schedule, job.timezone, name=job.name, anchor=job.starts_at)
+
+
+def cursor_of(job: Job, schedule: Schedule) -> datetime | None:
+    """Return the first instant that the job's next plan sees, by the rules that its zone has today."""
+    if job.next_run_at is None or not schedule.follows_a_zone:
+        return job.next_run_at
+    return instant_meant(schedule, job.next_run_at, job.planned_until)
 
 
 def next_instant(job: Job, now: datetime) -> datetime | None:

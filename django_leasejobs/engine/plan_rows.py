@@ -25,7 +25,7 @@ from django_leasejobs.policies.spreading import offset
 from django_leasejobs.policies.unrecorded import Span, Unrecorded
 
 from .calendars import Known, calendars_of
-from .cursor import schedule_of
+from .cursor import cursor_of, schedule_of
 from .trigger import run_of
 
 A_MOMENT = timedelta(microseconds=1)
@@ -50,15 +50,10 @@ def plan_one(job: Job, batch: Batch, *, catch_up: CatchUp | None = None) -> None
     ``catch_up`` stands in for the job's own. Raise ScheduleError, or whatever a row written past the forms makes
     of it; the job and the batch are left as they were then.
     """
-    assert job.next_run_at is not None
-    schedule: Timetable = schedule_of(job)
-    cursor: datetime | None = job.next_run_at
-    if spans := batch.recorded.get(job.pk):
-        schedule = Unrecorded(schedule, spans)
-        cursor = schedule.next_after(job.next_run_at - A_MOMENT)
-    made = Plan((), None)
-    if cursor is not None:
-        made = _decide(job, schedule, cursor, batch, catch_up or CatchUp(job.catch_up))
+    schedule = schedule_of(job)
+    cursor = cursor_of(job, schedule)
+    assert cursor is not None
+    made = _decide(job, schedule, cursor, batch, catch_up or CatchUp(job.catch_up))
     runs, replaces = _rows(job, made, batch)
     batch.runs += runs
     batch.replaced += [job.pk] if replaces else []
@@ -67,6 +62,12 @@ def plan_one(job: Job, batch: Batch, *, catch_up: CatchUp | None = None) -> None
 
 
 def _decide(job: Job, schedule: Timetable, cursor: datetime, batch: Batch, catch_up: CatchUp) -> Plan:
+    if spans := batch.recorded.get(job.pk):
+        schedule = Unrecorded(schedule, spans)
+        unrecorded = schedule.next_after(cursor - A_MOMENT)
+        if unrecorded is None:
+            return Plan((), None)
+        cursor = unrecorded
     given = PlanInput(
         schedule=schedule,
         cursor=cursor,

@@ -13,6 +13,11 @@ class Schedule(ABC):
     text: str
     timezone: str
 
+    @property
+    def follows_a_zone(self) -> bool:
+        """Whether its instants are other ones when the rules of its time zone change."""
+        return False
+
     @abstractmethod
     def next_after(self, instant: datetime) -> datetime | None:
         """Return the first instant strictly later than this aware one, in UTC, or None when none is left."""

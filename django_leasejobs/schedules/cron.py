@@ -162,6 +162,10 @@ class CronSchedule(Schedule):
         self._clock = clock
         self._refuse_if_it_never_fires()
 
+    @property
+    def follows_a_zone(self) -> bool:
+        return self.timezone != "UTC"
+
     def next_after(self, instant: datetime) -> datetime | None:
         utc = in_utc(instant).replace(tzinfo=None)
         found = self._clock.next_instant(self._times, utc, fixed=self._fields.fixed)

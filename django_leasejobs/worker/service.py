@@ -11,6 +11,7 @@ from random import Random
 from django.db import connections
 
 from django_leasejobs import vendor
+from django_leasejobs.engine.mend import mend_jobs
 from django_leasejobs.engine.register import deregister_worker, register_worker
 from django_leasejobs.engine.sync import sync_jobs
 from django_leasejobs.engine.transactions import alias
@@ -81,6 +82,8 @@ class JobWorker:
         self._stops.install()
         if self.options.sync:
             self._sync()
+        if self.options.schedule:
+            mend_jobs()
         self._registered(register_worker(self._identity))
         connections.close_all()
         self._pool.start()

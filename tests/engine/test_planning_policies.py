@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -223,3 +224,22 @@ def test_a_job_whose_due_instants_all_have_rows_only_moves_on() -> None:
 
     job.refresh_from_db()
     assert (job.next_run_at, Run.objects.count()) == (None, 2)
+
+
+@pytest.mark.parametrize(("cursor", "now_due"), [(-60, False), (-45, False), (60, True), (30, True)])
+def test_an_update_of_the_zone_database_doubles_and_loses_nothing(cursor, now_due) -> None:
+    """The cursor was reckoned by the old rules; by today's the instant is later, or was earlier."""
+    instant = this_minute() - (61 if now_due else -31) * MINUTE
+    local = instant.astimezone(ZoneInfo("Asia/Kolkata"))
+    job = make_job(
+        schedule=f"{local.minute} {local.hour} * * *",
+        timezone="Asia/Kolkata",
+        next_run_at=instant + cursor * MINUTE,
+        planned_until=instant - timedelta(days=1),
+    )
+
+    plan_all()
+
+    job.refresh_from_db()
+    assert [run.scheduled_for for run in Run.objects.all()] == ([instant] if now_due else [])
+    assert job.next_run_at == (instant + timedelta(days=1) if now_due else instant)
