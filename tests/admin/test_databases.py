@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test import override_settings
 
 from django_leasejobs.engine.edit import save_job
@@ -28,9 +29,42 @@ class ReplicaRouter:
         return True
 
 
+class ElsewhereRouter(ReplicaRouter):
+    """Knows nothing of the alias in LEASEJOBS: it sends the app to a database without its tables."""
+
+    def db_for_read(self, model: Any, **hints: Any) -> str | None:
+        return "elsewhere" if model._meta.app_label == "leasejobs" else None
+
+    db_for_write = db_for_read
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[None]:
+    """An empty database beside the test's own."""
+    connections.databases["elsewhere"] = {
+        **connections.databases["default"],
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": ":memory:",
+        "OPTIONS": {},
+    }
+    connections["elsewhere"].connect()
+    yield
+    connections["elsewhere"].connection.close()
+    del connections["elsewhere"]
+    del connections.databases["elsewhere"]
+
+
 @pytest.mark.django_db
-def test_every_page_and_post_uses_the_database_that_is_written_to() -> None:
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize(
+    ("router", "configured"), [(ReplicaRouter, None), (ElsewhereRouter, "default")], ids=["routed", "configured"]
+)
+def test_every_page_and_post_uses_the_database_that_is_written_to(router: type, configured: str | None) -> None:
     """S31"""
+    settings = {
+        "DATABASE_ROUTERS": [f"{router.__module__}.{router.__name__}"],
+        "LEASEJOBS": {} if configured is None else {"DATABASE": configured},
+    }
     make_task()
     Calendar.objects.create(name="holidays", definition={"weekdays": ["sun"]})
     job, spare = make_job(schedule="@hourly", exclude=["holidays"]), make_job()
@@ -42,7 +76,7 @@ def test_every_page_and_post_uses_the_database_that_is_written_to() -> None:
     client = admin_client()
     rows = [("job", job), ("run", run), ("run", lease.run), ("lease", lease), ("worker", lease.worker)]
 
-    with override_settings(DATABASE_ROUTERS=["tests.admin.test_databases.ReplicaRouter"]):
+    with override_settings(**settings):
         for model, row in [*rows, ("calendar", Calendar.objects.using("default").get())]:
             assert client.get(page(model)).status_code == 200
             assert client.get(page(model), {"q": "report"}).status_code == 200

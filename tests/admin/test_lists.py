@@ -16,6 +16,8 @@ pytestmark = pytest.mark.django_db
 
 
 def statements(client: Any, address: str) -> list[str]:
+    """The statements of a page, seen once before so that Django's caches are full."""
+    client.get(address)
     with CaptureQueriesContext(
         connection,
     ) as captured:
