@@ -23,7 +23,7 @@ from .ticks import ticks
 
 FINISH_BATCH = 500
 CONTENDED_PAUSE = 0.02
-LONGEST_CONTENDED_PAUSE = 1.0
+LONGEST_CONTENDED_PAUSE = 0.25
 FOR_EVER = 3600.0
 
 
@@ -44,6 +44,7 @@ class Dispatcher:
         self._progress: dict[int, Any] = {}
         self._claiming = True
         self._contended_pause = CONTENDED_PAUSE
+        self._claim_after = 0.0
         self.worker_id: int | None = None
         self.pool: Pool | None = None
         self.wake: Callable[[], None] = lambda: None
@@ -87,7 +88,8 @@ class Dispatcher:
             self._finish(list(self._inbox)[:FINISH_BATCH])
         if not self._claiming or self.used_up:
             return FOR_EVER
-        return self._claim()
+        pause = self._claim_after - ticks()
+        return pause if pause > 0 else self._claim()
 
     def _write_progress(self) -> None:
         with self._lock:
@@ -143,11 +145,15 @@ class Dispatcher:
         return self._pause_after(claims, room)
 
     def _pause_after(self, claims: Claims, room: int) -> float:
-        if claims.contended:
-            # A row lock that lasts (somebody's open transaction) must not make this spin.
+        if claims.contended and not claims.runs:
+            # Rows are locked (a plan, somebody's open transaction): whatever wakes this meanwhile, it waits.
             self._contended_pause = min(LONGEST_CONTENDED_PAUSE, self._contended_pause * 2)
-            return self._contended_pause
+            pause = self._contended_pause * self._rng.uniform(0.5, 1.0)
+            self._claim_after = ticks() + pause
+            return pause
         self._contended_pause = CONTENDED_PAUSE
+        if claims.contended:
+            return CONTENDED_PAUSE
         return 0.0 if len(claims.runs) == room and self.pool is not None and self.pool.free() > 0 else FOR_EVER
 
 

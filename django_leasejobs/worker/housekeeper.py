@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -24,7 +25,7 @@ from .ticks import ticks
 PRUNE_BATCH = 1000
 CHORES_EVERY = 60.0
 SHORTEST_WAIT = 0.002
-STUCK_WAIT = 0.05
+STUCK_WAIT = 0.25
 
 
 class Housekeeper:
@@ -58,12 +59,14 @@ class Housekeeper:
         return self._wait(outlook)
 
     def _wait(self, outlook: Outlook) -> float:
+        if not self._options.schedule:
+            outlook = replace(outlook, next_plan=None)
         next_in = outlook.seconds_until_next()
         if next_in is None:
             return self._options.poll_interval
         if next_in == 0:
             # Due, but locked by somebody else: they are at it.
-            next_in = STUCK_WAIT
+            next_in = STUCK_WAIT * self._rng.uniform(0.5, 1.0)
         return min(self._options.poll_interval, max(SHORTEST_WAIT, next_in + SHORTEST_WAIT))
 
     def _tell_planned(self, planned: Planned) -> Planned:
