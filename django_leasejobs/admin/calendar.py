@@ -59,7 +59,6 @@ class CalendarForm(ModelForm):
         definition = getattr(kwargs.get("instance"), "definition", None) or {}
         initial = {part: definition[part] for part in ("timezone", *PARTS) if part in definition}
         super().__init__(*args, **{**kwargs, "initial": {**initial, **(kwargs.get("initial") or {})}})
-        self.instance._state.db = self.instance._state.db or alias()
         self.stored_name = self.instance.name
 
     def clean_name(self) -> str:

@@ -140,8 +140,6 @@ class JobForm(ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         job: Job = self.instance
-        # Constraints are checked on the database of the row.
-        job._state.db = job._state.db or alias()
         stored_task, excluded = job.task, job.exclude
         self.stored = Job(**{name: getattr(job, name) for name in WHEN}) if job.pk else None
         self._set("task", choices=task_choices(stored_task), help_text=task_help(stored_task))

@@ -66,7 +66,9 @@ def test_every_page_and_post_uses_the_database_that_is_written_to(router: type, 
         "LEASEJOBS": {} if configured is None else {"DATABASE": configured},
     }
     make_task()
-    Calendar.objects.create(name="holidays", definition={"weekdays": ["sun"]})
+    holidays, unused, other = (
+        Calendar.objects.create(name=name, definition={"weekdays": ["sun"]}) for name in ("holidays", "unused", "other")
+    )
     job, spare = make_job(schedule="@hourly", exclude=["holidays"]), make_job()
     run = make_run(job, status=RunStatus.FAILED, finished_at=now())
     run.attempts.create(token=1, number=1, outcome="failed", started_at=now(), ended_at=now())
@@ -77,7 +79,7 @@ def test_every_page_and_post_uses_the_database_that_is_written_to(router: type, 
     rows = [("job", job), ("run", run), ("run", lease.run), ("lease", lease), ("worker", lease.worker)]
 
     with override_settings(**settings):
-        for model, row in [*rows, ("calendar", Calendar.objects.using("default").get())]:
+        for model, row in [*rows, ("calendar", holidays)]:
             assert client.get(page(model)).status_code == 200
             assert client.get(page(model), {"q": "report"}).status_code == 200
             assert client.get(page(model, "change", row.pk)).status_code == 200
@@ -95,6 +97,8 @@ def test_every_page_and_post_uses_the_database_that_is_written_to(router: type, 
             (page("run", "cancel", run.pk), {"reason": ""}),
             (page("lease", "release", lease.pk), {"reason": ""}),
             (page("calendar", "add"), {"name": "more", "timezone": "UTC", "weekdays": "sat"}),
+            (page("calendar", "delete", unused.pk), {"post": "yes"}),
+            (page("calendar"), {"action": "delete_selected", "_selected_action": [other.pk], "post": "yes"}),
         ]
         for address, data in posts:
             assert client.post(address, data).status_code == 302, address
