@@ -138,7 +138,7 @@ def _read_range(kind: Kind, match: re.Match[str], step: int | None) -> range:
 def _forwards(kind: Kind, first: int, last: int) -> str:
     """Write a reversed range as the two that are meant."""
     if kind is WEEKDAY:
-        return f"{first}-7" if last == 0 else f"{first}-6,0-{last}"
+        return f"{first}-7" if last == 0 else f"{'6' if first == 6 else f'{first}-6'},0-{last}"
     upper = str(kind.high) if first == kind.high else f"{first}-{kind.high}"
     lower = str(kind.low) if last == kind.low else f"{kind.low}-{last}"
     return f"{upper},{lower}"

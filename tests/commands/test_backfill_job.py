@@ -8,6 +8,7 @@ from django_leasejobs.models import Run
 from django_leasejobs.policies.calendars import Calendar
 from django_leasejobs.registry import registry
 from tests.commands.calling import Called, call
+from tests.docs.pages import blocks, page
 from tests.support.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +71,12 @@ def test_what_is_left_out_is_told(nightly) -> None:
         "1 are left out: calendars exclude them.",
         "From Mon 2026-03-30 02:30+02:00 on the workers plan them by themselves.",
     ]
+
+
+def test_the_page_shows_what_it_prints(nightly) -> None:
+    shown = blocks(page("policies"), "console")[0].splitlines()
+
+    assert call(*shown[0].split()[3:]).lines == shown[1:]
 
 
 @pytest.mark.parametrize(

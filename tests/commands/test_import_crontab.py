@@ -12,6 +12,8 @@ from django_leasejobs.engine.import_jobs import NewJob, import_jobs
 from django_leasejobs.models import Job
 from tests.cases.test_cases import CRONTABS
 from tests.commands.calling import call
+from tests.docs.pages import codes, page
+from tests.docs.pages import rows as rows_of
 from tests.support.factories import make_job, now
 
 pytestmark = pytest.mark.django_db
@@ -174,6 +176,13 @@ def test_what_cant_be_carried_over_is_said_never_dropped(crontab, line, words) -
     assert outcomes(report) == [(1, "not carried over")]
     assert words in report["entries"][0]["reason"]
     assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("row", rows_of(page("crontabs")), ids=lambda row: row[0])
+def test_a_line_of_the_page_becomes_what_the_page_says(crontab, settings, row) -> None:
+    settings.LEASEJOBS = {"COMMANDS": ["clearsessions", "send_digest"]}
+
+    assert outcomes(imported(crontab(codes(row[0])[0] + "\n"))) == [(1, row[1])]
 
 
 def test_the_table_has_a_line_for_each_entry_and_the_counts() -> None:

@@ -42,7 +42,7 @@ REFUSED = [
     ("0 0-24 * * *", "hour", "hour 24 is out of range"),
     ("99999999999999999999 * * * *", "minute", "is out of range 0-59"),
     ("1 6 * * fri-sun", "day of week", "range 'fri-sun' runs backwards; write '5-7'"),
-    ("1 6 * * 6-1", "day of week", "write '6-6,0-1'"),
+    ("1 6 * * 6-1", "day of week", "write '6,0-1'"),
     ("0 22-6 * * *", "hour", "range '22-6' runs backwards; write '22-23,0-6'"),
     ("0 23-0 * * *", "hour", "write '23,0'"),
     ("0 0 * nov-feb *", "month", "write '11-12,1-2'"),
