@@ -26,10 +26,10 @@ COLUMNS = tuple(item.name for item in fields(JobDefinition) if item.name not in 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synced:
-    """What a sync changed, or would change, by job name."""
+    """What a sync changed, or would change, by job name; ``updated`` also by column: what was there, and what is."""
 
     created: tuple[str, ...] = ()
-    updated: Mapping[str, tuple[str, ...]]
+    updated: Mapping[str, Mapping[str, tuple[Any, Any]]]
     revived: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
     kept_for_others: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ def _sync(definitions: list[JobDefinition], *, dry_run: bool) -> Synced:
     rows = Job.objects.using(using).filter(source=Source.CODE) | Job.objects.using(using).filter(name__in=names)
     known = {job.name: job for job in vendor.lock(rows.order_by("pk"))}
     conflicts = tuple(sorted(name for name in names if name in known and known[name].source != Source.CODE))
-    updated: dict[str, tuple[str, ...]] = {}
+    updated: dict[str, Mapping[str, tuple[Any, Any]]] = {}
     created, revived = [], []
     for definition in definitions:
         job = known.get(definition.name)
@@ -80,13 +80,13 @@ def _sync(definitions: list[JobDefinition], *, dry_run: bool) -> Synced:
             moved = not MOVES_THE_CURSOR.isdisjoint(changes)
             if moved and not dry_run:
                 record_due(using, [job], now)
-            for column, value in changes.items():
+            for column, (_, value) in changes.items():
                 setattr(job, column, value)
             if job.retired_at is not None:
                 job.retired_at, job.enabled = None, definition.enabled
                 revived.append(job)
             elif changes:
-                updated[job.name] = tuple(changes)
+                updated[job.name] = changes
             if moved or job in revived:
                 # Counted from now: nothing of the past is replayed.
                 job.next_run_at = next_instant(job, now)
@@ -121,9 +121,10 @@ def _new_row(definition: JobDefinition, now: datetime) -> Job:
     return job
 
 
-def _changes(definition: JobDefinition, job: Job) -> dict[str, Any]:
-    """Return the columns in which the row differs, with the values that the code gives them."""
-    return {name: value for name, value in _values(definition).items() if getattr(job, name) != value}
+def _changes(definition: JobDefinition, job: Job) -> dict[str, tuple[Any, Any]]:
+    """Return the columns in which the row differs: what is in the row, and what the code says."""
+    pairs = {name: (getattr(job, name), value) for name, value in _values(definition).items()}
+    return {name: (before, after) for name, (before, after) in pairs.items() if before != after}
 
 
 def _write(using: str, created: list[Job], changed: list[Job]) -> None:

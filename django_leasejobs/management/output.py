@@ -18,6 +18,7 @@ from django_leasejobs.durations import format_duration
 from django_leasejobs.engine.readiness import NotReady, require_ready
 from django_leasejobs.engine.transactions import alias
 from django_leasejobs.exceptions import LeaseJobsError
+from django_leasejobs.registry import registry
 
 INTERRUPTED = 130
 GAP = "  "
@@ -67,6 +68,12 @@ def explained_errors(status: int = 1) -> Iterator[None]:
         # Whoever read the output has gone, as after "| head"; the last flush must not fail on it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def require_loaded_code() -> None:
+    """Refuse to sync with code that did not load, also with --skip-checks: its jobs would be retired."""
+    if registry.refused:
+        raise CommandError(f"{registry.refused[0].place}: {registry.refused[0].words}")
 
 
 def add_format(parser: ArgumentParser, *, plain: str = "table") -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from django_leasejobs import job
 from django_leasejobs.models import Job, Source
-from django_leasejobs.registry import registry
+from django_leasejobs.registry import Refused, registry
 from tests.commands.calling import Called, call
 from tests.support.factories import make_job, make_worker, noop, now
 
@@ -20,6 +20,8 @@ def _empty_code() -> None:
 
 
 def define(name: str, schedule: str = "0 2 * * *", **options: Any) -> None:
+    """Let the code define a job, or define it otherwise than before."""
+    registry.jobs.pop(name, None)
     job(schedule, name=name, **options)(noop)
 
 
@@ -56,7 +58,6 @@ def test_a_check_prints_the_difference_changes_nothing_and_fails() -> None:
     call("sync_jobs")
     Job.objects.filter(name="old").update(retired_at=None)
     for name in ("changed", "back", "new"):
-        registry.jobs.pop(name, None)
         define(name, "0 3 * * *", retries=4)
     before = rows()
 
@@ -65,7 +66,9 @@ def test_a_check_prints_the_difference_changes_nothing_and_fails() -> None:
     assert called.status == 1
     assert called.lines == [
         "new: would be created",
-        "changed: would be updated (schedule, retries)",
+        "changed: would be updated",
+        "    schedule: 0 2 * * * -> 0 3 * * *",
+        "    retries: 0 -> 4",
         "back: would be revived, the code defines it again",
         "old: would be retired, no code defines it any more",
     ]
@@ -75,9 +78,15 @@ def test_a_check_prints_the_difference_changes_nothing_and_fails() -> None:
 def test_what_the_code_says_now_is_taken_over() -> None:
     define("mail.send")
     call("sync_jobs")
-    define("mail.send", "0 3 * * *")
+    define("mail.send", "0 3 * * *", timeout="90s", kwargs={"day": 1}, description="two\nlines")
 
-    assert call("sync_jobs") == Called(0, "mail.send: updated (schedule)\n")
+    assert call("sync_jobs").lines == [
+        "mail.send: updated",
+        "    description: Do nothing. -> two\\nlines",
+        "    kwargs: {} -> {'day': 1}",
+        "    schedule: 0 2 * * * -> 0 3 * * *",
+        "    timeout: - -> 1m30s",
+    ]
     assert rows()["mail.send"]["schedule"] == "0 3 * * *"
 
 
@@ -121,4 +130,15 @@ def test_a_job_of_an_admin_with_the_same_name_is_reported_and_stays() -> None:
         "Conflict: the code defines 'mail.send', but a job of this name was added in the admin and stays as it is."
         " Rename or delete one of them.\n"
     )
+    assert rows() == before
+
+
+@pytest.mark.parametrize("command", [["sync_jobs"], ["sync_jobs", "--check"], ["run_job_worker", "--drain"]])
+def test_code_that_did_not_load_retires_nothing(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """``call_command`` skips the system checks, which would say it."""
+    make_job(name="mail.send", source=Source.CODE, task="mail.send")
+    monkeypatch.setattr(registry, "refused", [Refused(place="mail/jobs.py:7", words="schedule: minute 61")])
+    before = rows()
+
+    assert call(*command) == Called(1, "", "mail/jobs.py:7: schedule: minute 61")
     assert rows() == before

@@ -77,7 +77,7 @@ def test_a_dry_run_says_what_would_change_and_writes_nothing() -> None:
 
     synced = sync_jobs([defined("changed", retries=1), defined("same"), defined("new")], dry_run=True)
 
-    assert synced == Synced(created=("new",), updated={"changed": ("retries",)}, retired=("gone",))
+    assert synced == Synced(created=("new",), updated={"changed": {"retries": (0, 1)}}, retired=("gone",))
     assert synced.changes
     assert all_rows() == before
 
@@ -87,7 +87,8 @@ def test_what_the_code_changed_is_updated_and_named() -> None:
 
     synced = sync_jobs([defined(queue="slow", lease=timedelta(seconds=90))])
 
-    assert synced == Synced(updated={"nightly": ("queue", "lease")})
+    lease = (timedelta(seconds=60), timedelta(seconds=90))
+    assert synced == Synced(updated={"nightly": {"queue": ("default", "slow"), "lease": lease}})
     assert Job.objects.values_list("queue", "lease").get() == ("slow", timedelta(seconds=90))
 
 
@@ -109,7 +110,7 @@ def test_a_new_schedule_counts_from_now() -> None:
     synced = sync_jobs([defined(schedule="@every 15m")])
 
     job = Job.objects.get()
-    assert synced.updated == {"nightly": ("schedule",)}
+    assert synced.updated == {"nightly": {"schedule": ("0 2 * * *", "@every 15m")}}
     assert job.next_run_at is not None
     assert timedelta(0) < job.next_run_at - now() <= timedelta(minutes=15)
 

@@ -10,8 +10,7 @@ from django_leasejobs.conf import POOLS, get_settings
 from django_leasejobs.durations import parse_duration
 from django_leasejobs.engine.readiness import known_queues
 from django_leasejobs.exceptions import DurationError
-from django_leasejobs.management.output import JobsCommand
-from django_leasejobs.registry import registry
+from django_leasejobs.management.output import JobsCommand, require_loaded_code
 from django_leasejobs.worker.child_settings import Limits
 from django_leasejobs.worker.options import WorkerOptions, default_name
 from django_leasejobs.worker.service import JobWorker
@@ -40,9 +39,7 @@ class Command(JobsCommand):
 
     def run(self, options: dict[str, Any]) -> int:
         worker_options = self._read(options)
-        if registry.refused:
-            # Only with --skip-checks: its sync would retire the jobs that were not loaded.
-            raise CommandError(f"{registry.refused[0].place}: {registry.refused[0].words}")
+        require_loaded_code()
         known = known_queues()
         unknown = sorted(set(worker_options.queues) - known)
         if unknown:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django_leasejobs.engine.sync import Synced, sync_jobs
-from django_leasejobs.management.output import JobsCommand
+from django_leasejobs.management.output import JobsCommand, cell, require_loaded_code
 from django_leasejobs.registry import registry
 
 
@@ -18,6 +18,7 @@ class Command(JobsCommand):
         )
 
     def run(self, options: dict[str, Any]) -> int:
+        require_loaded_code()
         check = options["check"]
         synced = sync_jobs(registry.jobs.values(), dry_run=check)
         for line in _lines(synced, would="would be " if check else ""):
@@ -35,8 +36,10 @@ class Command(JobsCommand):
 def _lines(synced: Synced, *, would: str) -> Iterator[str]:
     for name in synced.created:
         yield f"{name}: {would}created"
-    for name, columns in synced.updated.items():
-        yield f"{name}: {would}updated ({', '.join(columns)})"
+    for name, changes in synced.updated.items():
+        yield f"{name}: {would}updated"
+        for column, (before, after) in changes.items():
+            yield f"    {column}: {cell(before)} -> {cell(after)}"
     for name in synced.revived:
         yield f"{name}: {would}revived, the code defines it again"
     for name in synced.retired:
