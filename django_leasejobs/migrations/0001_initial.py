@@ -209,7 +209,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('status__in', ('READY', 'RUNNING')), _negated=True), fields=['status', 'finished_at'], name='leasejobs_run_prune'),
+            index=models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['status', 'finished_at'], name='leasejobs_run_prune'),
         ),
         migrations.AddIndex(
             model_name='run',

@@ -104,7 +104,8 @@ class Run(models.Model):
             models.Index(
                 fields=["status", "finished_at"],
                 name="leasejobs_run_prune",
-                condition=~models.Q(status__in=UNFINISHED),
+                # Not in terms of the status: SQLite can't tell that SUCCESSFUL is none of the unfinished ones.
+                condition=models.Q(finished_at__isnull=False),
             ),
             models.Index(
                 fields=["job", "finished_at"],
