@@ -16,7 +16,7 @@ from django_leasejobs.engine.edit import save_job, set_enabled
 from django_leasejobs.engine.transactions import alias
 from django_leasejobs.models import UNFINISHED, Job, Run
 
-from .display import duration_of, json_of, moment_of
+from .display import duration_of, json_of, moment, moment_of
 from .job_form import JobForm, SwitchForm
 from .job_list import (
     JobChangeList,
@@ -168,7 +168,9 @@ class JobAdmin(VerbsAdmin):
         context["zone"] = job.timezone
         if obj:
             runs = Run.objects.using(alias()).filter(job=obj.pk)
-            context["state"] = state_of(obj)
+            state = state_of(obj)
+            context["state"] = state
+            context["since"] = moment(state.since) if state.since else ""
             context["where"] = where_defined(obj.task) if owned_by_code(obj) else None
             context["owned_by_code"] = owned_by_code(obj)
             context["made_again"] = _is_made_again(obj)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -11,8 +12,6 @@ from django.utils.translation import gettext_lazy
 from django_leasejobs.models import Job, Source
 from django_leasejobs.registry import registry
 
-from .display import moment, short_moment
-
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -20,6 +19,7 @@ class State:
 
     kind: str
     reason: str = ""
+    since: datetime | None = None
 
     @property
     def word(self) -> Any:
@@ -38,11 +38,11 @@ WORDS = {
 def state_of(job: Job) -> State:
     """Return the state of a job, the one that most needs a person first."""
     if job.retired_at is not None:
-        return State("retired", _("left the code at %(at)s") % {"at": moment(job.retired_at)})
+        return State("retired", _("it left the code"), job.retired_at)
     if not job.enabled:
         return State("disabled")
     if job.paused_at is not None:
-        return State("paused", pause_words(job))
+        return State("paused", _pause_words(job), job.paused_at)
     if job.schedule_error:
         return State("broken", job.schedule_error)
     if job.task not in registry.tasks:
@@ -50,12 +50,12 @@ def state_of(job: Job) -> State:
     return State("enabled")
 
 
-def pause_words(job: Job) -> str:
-    """Say since when a job is paused, by whom and why."""
-    words = _("since %(at)s by %(by)s") % {"at": short_moment(job.paused_at), "by": job.paused_by or _("itself")}
-    return f"{words}: {job.pause_reason}" if job.pause_reason else words
-
-
 def owned_by_code(job: Job | None) -> bool:
     """Whether code says what the job is, so that only switching and pausing are left to the admin."""
     return job is not None and job.source == Source.CODE
+
+
+def _pause_words(job: Job) -> str:
+    """Say who paused a job, and why."""
+    words = _("by %(who)s") % {"who": job.paused_by or _("itself")}
+    return f"{words}: {job.pause_reason}" if job.pause_reason else words

@@ -109,7 +109,7 @@ def test_the_list_of_jobs_says_how_each_is() -> None:
         "by grace: supplier down",
         "minute: 61 is out of range",
         "no code of this process registers the task &#x27;gone.task&#x27;",
-        "left the code at",
+        "it left the code",
         "61 * * * *",
     ):
         assert words in text
