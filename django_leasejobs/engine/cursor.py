@@ -33,6 +33,9 @@ def next_instant(job: Job, now: datetime) -> datetime | None:
     ``planned_until`` is moved on to ``now`` as well, so that the job, once mended, goes on from there.
     """
     job.schedule_error = ""
+    if job.paused_at is not None:
+        # A resume that catches up must not apply what holds from now on to the time before.
+        job.planned_until = max(now, job.planned_until or now)
     if not job.active or not job.schedule:
         return None
     try:

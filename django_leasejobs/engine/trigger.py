@@ -15,12 +15,14 @@ from django_leasejobs.clock import DatabaseNow, as_utc
 from django_leasejobs.exceptions import JobDefinitionError, UnknownJob
 from django_leasejobs.models import UNFINISHED, Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Overlap, Replace, SkipRun, Start, decide
+from django_leasejobs.registry import require_json
 
 from .cancel import WAKE_CANCEL, cancel_ready, request_cancel
 from .transactions import alias, in_short_transaction
 
 WAKE_CLAIM = "claim"
 MAX_KEY = 255
+MAX_WHO = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,13 @@ def check_order(order: Order) -> None:
     if order.idempotency_key is not None and not 0 < len(order.idempotency_key) <= MAX_KEY:
         words = f"idempotency_key must have 1 to {MAX_KEY} characters: {order.idempotency_key!r}."
         raise JobDefinitionError(words, field="idempotency_key")
+    if len(order.triggered_by) > MAX_WHO:
+        words = f"triggered_by may have {MAX_WHO} characters, {order.triggered_by[:20]!r}... has more."
+        raise JobDefinitionError(words, field="triggered_by")
+    if order.args is not None:
+        require_json(list(order.args), what="the arguments")
+    if order.kwargs is not None:
+        require_json(dict(order.kwargs), what="the keyword arguments")
 
 
 def counted(runs: QuerySet[Run]) -> QuerySet[Run]:

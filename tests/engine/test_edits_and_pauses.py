@@ -259,6 +259,16 @@ def test_a_resume_that_catches_up_treats_the_pause_as_missed_time() -> None:
     assert run == ("READY", 1, "")
 
 
+def test_a_resume_that_catches_up_after_an_edit_counts_from_the_edit() -> None:
+    job = paused_for(2 * HOUR)
+
+    edit(job, schedule="*/2 * * * *")
+    resume_job(job.pk, catch_up=True)
+
+    assert now() < Job.objects.get().next_run_at <= now() + 2 * MINUTE
+    assert (plan_jobs().jobs, Run.objects.count()) == (0, 0)
+
+
 def run_and(ending, job):
     make_task()
     end(claimed(make_run(job)), ending)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from django_leasejobs.engine.backfill import backfill_job
 from django_leasejobs.engine.outcomes import Raised, Stopped, Succeeded
 from django_leasejobs.engine.trigger import Order, trigger_job
+from django_leasejobs.exceptions import JobDefinitionError
 from django_leasejobs.models import Job, Lease, Run, RunStatus
 from tests.support.factories import claim, make_run, make_task, now
 from tests.support.planning import MINUTE, come_due, minutely, this_minute
@@ -180,3 +181,25 @@ def test_a_job_that_overlaps_no_other_does_not_hold_that_one_up() -> None:
     run = make_run(other)
 
     assert [got.run_id for got in claim(limit=10).runs] == [run.pk]
+
+
+@pytest.mark.parametrize(
+    ("order", "field"),
+    [
+        ({"run_after": datetime(2027, 1, 1)}, "run_after"),
+        ({"idempotency_key": ""}, "idempotency_key"),
+        ({"idempotency_key": "x" * 256}, "idempotency_key"),
+        ({"triggered_by": "x" * 151}, "triggered_by"),
+        ({"args": [object()]}, ""),
+        ({"kwargs": {"a": float("nan")}}, ""),
+        ({"kwargs": {"a": "\x00"}}, ""),
+    ],
+)
+def test_an_order_that_could_not_be_stored_is_refused(order, field) -> None:
+    job = minutely()
+
+    with pytest.raises(JobDefinitionError) as caught:
+        trigger_job(job.name, Order(**order))
+
+    assert caught.value.field == field
+    assert not Run.objects.exists()

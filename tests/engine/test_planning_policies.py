@@ -90,6 +90,19 @@ def test_a_week_without_workers_is_one_plan_and_a_few_rows(policies, missed, run
     assert statements <= one + (5 if connection.vendor == "sqlite" else 0)
 
 
+def test_fifty_jobs_take_as_many_statements_as_one() -> None:
+    one = statements_of_one_instant()
+    for number in range(50):
+        make_due_job(catch_up=("latest", "all", "none")[number % 3], overlap=("skip", "queue")[number % 2])
+
+    with CaptureQueriesContext(connection) as queries:
+        planned = plan_jobs()
+
+    assert (planned.jobs, planned.runs, planned.more) == (50, 50, False)
+    # SQLite splits an insert of fifty rows.
+    assert len(queries) <= one + (5 if connection.vendor == "sqlite" else 0)
+
+
 def test_what_is_caught_up_runs_oldest_first_and_one_at_a_time() -> None:
     make_task()
     planned_week(catch_up="all")
