@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.db import close_old_connections, connections
 from django.db.backends.signals import connection_created
-
-from .ticks import ticks
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -21,9 +18,6 @@ SESSION_STATEMENT = re.compile(
     r"|set_config|pg_advisory_lock|GET_LOCK",
     re.IGNORECASE,
 )
-
-IDLE = 1.0
-_last_run = threading.local()
 
 
 class SessionWatch:
@@ -50,12 +44,11 @@ def _watch(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
 
 
 def before_run() -> None:
-    """Drop connections that are past their age, or that broke while this thread had nothing to do for a while."""
+    """Drop connections that are past their age or broke since; one round trip for each that is kept."""
     close_old_connections()
-    if ticks() - getattr(_last_run, "ended", 0.0) > IDLE:
-        for connection in connections.all(initialized_only=True):
-            if connection.connection is not None and not connection.is_usable():
-                _discard(connection)
+    for connection in connections.all(initialized_only=True):
+        if connection.connection is not None and not connection.is_usable():
+            _discard(connection)
 
 
 def after_run() -> None:
@@ -64,7 +57,6 @@ def after_run() -> None:
         if connection.connection is not None and not _is_clean(connection):
             _discard(connection)
     close_old_connections()
-    _last_run.ended = ticks()
 
 
 def _is_clean(connection: BaseDatabaseWrapper) -> bool:

@@ -15,7 +15,9 @@ from django_leasejobs.engine.claim import Claimed
 from django_leasejobs.engine.finish import Report
 from django_leasejobs.engine.outcomes import HandedBack, Raised
 from django_leasejobs.worker.child_settings import Limits
+from django_leasejobs.worker.connections import watch_sessions
 from django_leasejobs.worker.execute import Channel, Executed, TimedOut, execute
+from django_leasejobs.worker.run_log import install_run_log
 from django_leasejobs.worker.ticks import ticks
 
 from .base import PoolEvents
@@ -67,6 +69,8 @@ class ThreadPool:
         self._changed = threading.Event()
 
     def start(self) -> None:
+        watch_sessions()
+        install_run_log()
         for number in range(self._size):
             threading.Thread(target=self._work, name=f"leasejobs-job-{number}", daemon=True).start()
 
