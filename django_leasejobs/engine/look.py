@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connections
 
 from django_leasejobs.clock import as_utc, now_sql
@@ -45,8 +46,7 @@ def look_ahead(*, queues: Collection[str], tasks: Collection[str]) -> Outlook:
     """Ask in one statement what is due and what comes next. Locks nothing, and each part is answered by an index."""
     using = alias()
     connection = connections[using]
-    claim_query = claimable(using, queues, tasks).values("pk")[:1].query
-    claim_sql, params = claim_query.get_compiler(using).as_sql()
+    claim_sql, params = _claim_sql(using, queues, tasks)
     quote = connection.ops.quote_name
     job, lease, run = (quote(model._meta.db_table) for model in (Job, Lease, Run))
     now = now_sql(connection).replace("%", "%%")
@@ -61,3 +61,13 @@ def look_ahead(*, queues: Collection[str], tasks: Collection[str]) -> Outlook:
     when = [None if value is None else as_utc(value) for value in row[:4]]
     assert when[0] is not None
     return Outlook(now=when[0], can_claim=bool(row[4]), next_plan=when[1], next_expiry=when[2], next_available=when[3])
+
+
+def _claim_sql(using: str, queues: Collection[str], tasks: Collection[str]) -> tuple[str, tuple[Any, ...]]:
+    """Return the query for a run that can be claimed now; one without rows when this worker knows no task."""
+    query = claimable(using, queues, tasks).values("pk")[:1].query
+    try:
+        sql, params = query.get_compiler(using).as_sql()
+    except EmptyResultSet:
+        return "SELECT 1 WHERE 1 = 0", ()
+    return sql, tuple(params)

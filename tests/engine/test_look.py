@@ -82,3 +82,12 @@ def test_the_times_of_an_outlook_are_aware_and_to_the_microsecond() -> None:
 
     assert look().next_plan == instant
     assert look().now.utcoffset() == timedelta(0)
+
+
+def test_a_worker_whose_code_has_no_task_sees_what_else_is_due() -> None:
+    make_due_job()
+    make_run()
+
+    outlook = look(tasks=())
+
+    assert (outlook.can_claim, outlook.can_plan) == (False, True)
