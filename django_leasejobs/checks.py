@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +12,9 @@ from django.db import connections
 
 from .conf import load
 from .engine.transactions import alias
-from .registry import registry
+from .exceptions import JobDefinitionError, ScheduleError
+from .policies.timing import Timing, check_timing
+from .registry import JobDefinition, registry
 
 VENDORS = ("postgresql", "mysql", "sqlite")
 
@@ -78,3 +81,29 @@ def check_calendars(**kwargs: Any) -> list[CheckMessage]:
         for name in item.exclude
         if name not in registry.calendars
     ]
+
+
+@register
+def check_dates(**kwargs: Any) -> list[CheckMessage]:
+    """W003: a job whose date or end has passed, which is no fault once it has run; so it stops nothing."""
+    return [
+        checks.Warning(
+            f"Job {item.name!r} will not run any more: {words}",
+            hint="If it has done its work, remove it from the code; else give it another date.",
+            id="leasejobs.W003",
+        )
+        for item in registry.jobs.values()
+        if (words := _passed(item, datetime.now(UTC)))
+    ]
+
+
+def _passed(item: JobDefinition, now: datetime) -> str:
+    """Say why a job that names a date has no instant to come; nothing for all others."""
+    if item.ends_at is None and not item.schedule.lower().startswith("@at"):
+        return ""
+    timing = Timing(schedule=item.schedule, timezone=item.timezone, starts_at=item.starts_at, ends_at=item.ends_at)
+    try:
+        check_timing(timing, name=item.name, now=now)
+    except (ScheduleError, JobDefinitionError) as error:
+        return error.reason
+    return ""
