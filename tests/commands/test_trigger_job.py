@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import getpass
+import os
 import re
 import signal
 from datetime import timedelta
@@ -38,8 +40,18 @@ class TestWithoutWaiting:
         run = only_run()
         assert called == Called(0, f"Run {run.pk} of report: READY\n")
         assert (run.status, run.origin, run.args, run.kwargs) == ("READY", "manual", [], {"day": 1})
-        assert run.triggered_by.endswith("trigger_job)") or run.triggered_by == "trigger_job"
+        assert run.triggered_by == f"{getpass.getuser()} (trigger_job)"
         assert Job.objects.values().get() == before
+
+    def test_an_account_without_a_name_triggers_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As in a container whose user id is in no password file."""
+        for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+            monkeypatch.delenv(variable, raising=False)
+        monkeypatch.setattr(os, "getuid", lambda: 2**31 - 5)
+        make_job(name="report")
+
+        assert call("trigger_job", "report").status == 0
+        assert only_run().triggered_by == "trigger_job"
 
     def test_arguments_stand_in_for_the_jobs_own(self) -> None:
         make_task(func=add)
