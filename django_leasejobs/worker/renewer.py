@@ -71,7 +71,8 @@ class Renewer:
 
     def _beat(self) -> None:
         every = self._identity.heartbeat_every.total_seconds()
-        timeout = LONGEST_TIMEOUT
+        # As short as a renewal: the leases must not wait for a lock on the worker's row.
+        timeout = self._timeout(ticks())
         if self.worker_id is None or not beat(
             self.worker_id, clock_offset=self.clock_offset, stopping=self.stopping, timeout=timeout
         ):
