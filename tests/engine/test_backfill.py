@@ -16,7 +16,7 @@ from tests.support.factories import claim, make_due_job, make_job, make_task, no
 from tests.support.planning import MINUTE, come_due, minutely, plan_all, this_minute, told
 from tests.support.rows import all_rows, end
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("within_a_minute")]
 
 HOUR = timedelta(hours=1)
 

@@ -13,7 +13,7 @@ from django_leasejobs.registry import registry
 from tests.support.factories import NOOP, claim, make_due_job, make_job, make_task, now
 from tests.support.planning import MINUTE, minutely, plan_all, this_minute, told
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("within_a_minute")]
 
 BAD = {
     "bad expression": ({"schedule": "61 * * * *"}, "minute: minute 61 is out of range 0-59"),

@@ -18,7 +18,7 @@ from tests.support.factories import NOOP, make_due_job, make_job, make_run, make
 from tests.support.planning import MINUTE, minutely, plan_all, this_minute, told
 from tests.support.rows import claimed, end
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("within_a_minute")]
 
 HOUR = timedelta(hours=1)
 

@@ -15,7 +15,7 @@ from tests.support.factories import claim, make_run, make_task, now
 from tests.support.planning import MINUTE, come_due, minutely, this_minute
 from tests.support.rows import claimed, end, stored
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("within_a_minute")]
 
 STILL_RUNNING = "the previous run was still running"
 STILL_WAITING = "the previous run was still waiting to start"
