@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import IntegrityError
+
 from django_leasejobs import vendor
 from django_leasejobs.clock import database_now
 from django_leasejobs.models import Job, Source
@@ -41,14 +43,24 @@ class Placed:
     same: bool = False
 
 
-@in_short_transaction
 def import_jobs(jobs: Sequence[NewJob], *, dry_run: bool = False) -> tuple[Placed, ...]:
     """Insert those of ``jobs`` that are not there yet; say in their order what became of each. All or none.
 
     A job that means the same under whatever name is left as it is, and so is one of the same name that means
     something else: a person may have changed it. Importing twice therefore changes nothing.
-    Locks: the rows of the tasks and names concerned. Beside it: plan (skips them meanwhile); of two imports at
-    once, the second fails on a name and changes nothing.
+    """
+    try:
+        return _import(jobs, dry_run=dry_run)
+    except IntegrityError:
+        # Somebody else inserted a job of one of the names since the look; now its row is there to be compared.
+        return _import(jobs, dry_run=dry_run)
+
+
+@in_short_transaction
+def _import(jobs: Sequence[NewJob], *, dry_run: bool) -> tuple[Placed, ...]:
+    """Compare and write in one transaction.
+
+    Locks: the rows of the tasks and names concerned, by key. Beside it: plan (skips them meanwhile).
     """
     using = alias()
     now = database_now(using)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from django.core.management import get_commands
+
 from django_leasejobs.commands import COMMAND_TASK, require_allowed
 from django_leasejobs.engine.import_jobs import NewJob, Placed, import_jobs
 from django_leasejobs.exceptions import JobDefinitionError, ScheduleError
@@ -98,7 +100,9 @@ def _new_job(entry: JobEntry, source: str, timezone: str, taken: Collection[str]
 
 
 def _notes(entry: JobEntry, command: ManagementCommand) -> Iterable[str]:
-    """Name what of the line the job does without."""
+    """Name what of the line the job does without, and what would keep it from running."""
+    if command.name not in get_commands():
+        yield f"this project has no command {command.name!r} yet, so it would fail"
     if entry.warning:
         yield entry.warning
     if entry.user:

@@ -113,6 +113,8 @@ def test_zones_arguments_and_repeated_commands_are_carried_over(crontab) -> None
         ("send_mail --now two words", ["send_mail", "--now", "two words"], "*/5 * * * *", "Asia/Tokyo"),
     ]
     assert "variables are the worker's; not set: DJANGO_SETTINGS_MODULE" in report["entries"][4]["reason"]
+    assert "this project has no command 'send_mail' yet, so it would fail" in report["entries"][4]["reason"]
+    assert "yet" not in report["entries"][1]["reason"]
 
 
 def test_a_job_that_was_renamed_is_known_again_by_what_it_does(crontab) -> None:
