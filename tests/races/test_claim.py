@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from django_leasejobs.engine.cancel import CancelResult, cancel_run, delete_jobs
 from django_leasejobs.engine.claim import Claims
@@ -11,12 +11,9 @@ from django_leasejobs.engine.trigger import Order, trigger_job
 from django_leasejobs.models import Job, Lease, Run, RunStatus
 from tests.support.factories import claim, make_due_job, make_job, make_run
 from tests.support.rows import HOUR, stored
-from tests.support.sessions import Side
+from tests.support.sessions import Side, skips_locked
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SKIPS_LOCKED = connection.features.has_select_for_update_skip_locked
-needs_row_locks = pytest.mark.skipif(not SKIPS_LOCKED, reason="this database has one lock for all its rows")
 
 
 def ids(claims: Claims) -> list[int]:
@@ -30,7 +27,7 @@ def test_two_claims_get_different_runs_while_the_first_is_uncommitted() -> None:
     with transaction.atomic():
         mine = claim()
         other = Side(claim)
-        assert other.settle() is SKIPS_LOCKED
+        assert other.settle() is skips_locked()
 
     assert (ids(mine), ids(other.result())) == ([first.pk], [second.pk])
     assert Lease.objects.count() == 2
@@ -60,7 +57,7 @@ def test_an_exclusive_job_is_claimed_once_while_the_first_claim_is_uncommitted()
     assert Lease.objects.count() == 1
 
 
-@needs_row_locks
+@pytest.mark.usefixtures("row_locks")
 @pytest.mark.parametrize("isolation", ["READ COMMITTED", "REPEATABLE READ"])
 def test_a_claim_that_looked_before_anothers_lease_was_committed_stands_back(isolation: str) -> None:
     """I1: the second claim has locked the other run already and asks for the job when the first has committed."""
@@ -90,7 +87,7 @@ def test_a_job_that_is_being_planned_is_left_for_a_moment_and_then_claimed() -> 
     later = claim(10)
     assert planned.jobs == 1
     assert ids(theirs) + ids(later) == [waiting.pk]
-    assert theirs.contended is SKIPS_LOCKED or ids(theirs) == [waiting.pk]
+    assert theirs.contended is skips_locked() or ids(theirs) == [waiting.pk]
 
 
 def test_a_plan_skips_a_job_that_is_being_claimed_and_sees_its_run_afterwards() -> None:
@@ -127,7 +124,7 @@ def test_a_claim_passes_by_a_run_that_is_being_cancelled() -> None:
     with transaction.atomic():
         cancel_run(run.pk, reason="by Ann")
         other = Side(claim)
-        assert other.settle() is SKIPS_LOCKED
+        assert other.settle() is skips_locked()
 
     assert ids(other.result()) == [free.pk]
     assert stored(run).status == RunStatus.CANCELLED

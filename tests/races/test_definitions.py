@@ -4,7 +4,7 @@ import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from django_leasejobs import vendor
 from django_leasejobs.engine.plan import plan_jobs
@@ -17,12 +17,9 @@ from django_leasejobs.models import Job, Run, RunStatus
 from tests.engine.test_sync import defined
 from tests.support.factories import make_due_job, make_job, make_run, now
 from tests.support.rows import HOUR, stored
-from tests.support.sessions import PATIENCE, Side
+from tests.support.sessions import PATIENCE, Side, skips_locked
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SKIPS_LOCKED = connection.features.has_select_for_update_skip_locked
-needs_row_locks = pytest.mark.skipif(not SKIPS_LOCKED, reason="this database has one lock for all its rows")
 
 
 def test_two_plans_give_each_instant_one_row() -> None:
@@ -32,7 +29,7 @@ def test_two_plans_give_each_instant_one_row() -> None:
     with transaction.atomic():
         first = plan_jobs(limit=2)
         other = Side(plan_jobs)
-        assert other.settle() is SKIPS_LOCKED
+        assert other.settle() is skips_locked()
 
     assert (first.jobs, other.result().jobs) == (2, 2)
     assert set(Run.objects.values_list("job_id", flat=True)) == {job.pk for job in jobs}
@@ -93,7 +90,7 @@ def test_an_idempotency_key_used_at_the_same_time_makes_one_run() -> None:
     assert other.result().pk == first.pk == Run.objects.get().pk
 
 
-@needs_row_locks
+@pytest.mark.usefixtures("row_locks")
 def test_an_idempotency_key_used_at_the_same_time_for_two_jobs_makes_one_run() -> None:
     """The job's lock does not help there: only the unique index does."""
     for name in ("a", "b"):
@@ -126,7 +123,7 @@ def test_two_syncs_of_known_jobs_wait_for_each_other() -> None:
         other = Side(lambda: sync_jobs([defined(retries=2)]))
         assert not other.settle()
 
-    assert other.result().updated == {"nightly": ("retries",)}
+    assert other.result().updated == {"nightly": {"retries": (1, 2)}}
     assert Job.objects.get().retries == 2
 
 
@@ -138,7 +135,7 @@ def test_two_prunes_share_the_work() -> None:
     with transaction.atomic():
         first = prune_runs(retention, limit=2)
         other = Side(lambda: prune_runs(retention))
-        assert other.settle() is SKIPS_LOCKED
+        assert other.settle() is skips_locked()
 
     assert (first, other.result(), Run.objects.count()) == (2, 2, 0)
 
@@ -155,7 +152,7 @@ def test_two_retries_of_one_run_start_it_anew_once() -> None:
     assert (stored(run).status, stored(run).reason) == (RunStatus.READY, "Ann")
 
 
-@needs_row_locks
+@pytest.mark.usefixtures("row_locks")
 def test_two_transactions_that_deadlock_both_get_through() -> None:
     """I8"""
     jobs = [make_job(retries=0) for _ in range(2)]

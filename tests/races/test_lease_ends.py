@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from django_leasejobs.engine.cancel import CancelResult, cancel_run, delete_jobs
 from django_leasejobs.engine.claim import Claimed
@@ -16,12 +16,9 @@ from django_leasejobs.exceptions import LeaseLost
 from django_leasejobs.models import Attempt, Calendar, Job, Lease, RunStatus
 from tests.support.factories import claim, make_job, rng
 from tests.support.rows import claimed_batch, claimed_run, end, expire, stored
-from tests.support.sessions import Side
+from tests.support.sessions import Side, skips_locked
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SKIPS_LOCKED = connection.features.has_select_for_update_skip_locked
-needs_row_locks = pytest.mark.skipif(not SKIPS_LOCKED, reason="this database has one lock for all its rows")
 
 
 def reclaim() -> Reclaimed:
@@ -45,7 +42,7 @@ def test_a_finish_that_is_first_has_the_say_over_a_reclaim() -> None:
     with transaction.atomic():
         finished = end(run, Succeeded(1))
         other = Side(reclaim)
-        assert other.settle() is SKIPS_LOCKED
+        assert other.settle() is skips_locked()
 
     assert (len(finished.recorded), other.result().settlements) == (1, ())
     assert (stored(run).status, stored(run).result) == (RunStatus.SUCCESSFUL, 1)
@@ -87,7 +84,7 @@ def test_two_reclaims_end_each_lease_once() -> None:
     with transaction.atomic():
         first = reclaim_leases(rng=rng(), limit=2)
         other = Side(reclaim)
-        assert other.settle() is SKIPS_LOCKED
+        assert other.settle() is skips_locked()
 
     tokens = [item.token for item in (*first.settlements, *other.result().settlements)]
     assert sorted(tokens) == sorted(run.token for run in runs)
@@ -101,7 +98,7 @@ def test_a_renewal_that_is_first_saves_an_expired_lease_from_a_reclaim() -> None
     with transaction.atomic():
         renew_leases([run.token], timeout=5)
         other = Side(reclaim)
-        assert other.settle() is SKIPS_LOCKED
+        assert other.settle() is skips_locked()
 
     assert other.result().settlements == ()
     assert Lease.objects.get().pk == run.token
@@ -119,7 +116,7 @@ def test_a_renewal_that_comes_after_a_reclaim_finds_the_lease_lost() -> None:
     assert other.result().lost == {run.token}
 
 
-@needs_row_locks
+@pytest.mark.usefixtures("row_locks")
 def test_a_lease_that_runs_out_inside_a_guard_is_not_taken_before_the_guard_ends() -> None:
     """I4"""
     run = claimed_run()
@@ -136,7 +133,7 @@ def test_a_lease_that_runs_out_inside_a_guard_is_not_taken_before_the_guard_ends
     assert len(reclaim().settlements) == 1
 
 
-@needs_row_locks
+@pytest.mark.usefixtures("row_locks")
 def test_renewals_and_cancels_go_on_while_a_guard_is_open() -> None:
     run = claimed_run()
 

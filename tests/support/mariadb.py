@@ -30,6 +30,8 @@ class PrivateMariaDB:
         self.folder = folder
         self._data = folder / "data"
         self._socket = folder / "socket"
+        # A server that starts deletes left-over temporary tables of its folder: never that of another one.
+        self._temporary = folder / "tmp"
         self._server: subprocess.Popen[bytes] | None = None
 
     @property
@@ -38,11 +40,13 @@ class PrivateMariaDB:
 
     def create(self) -> None:
         as_root = ["--user=root"] if os.geteuid() == 0 else []
+        self._temporary.mkdir()
         self._call(
             "mariadb-install-db",
             "--no-defaults",
             *as_root,
             f"--datadir={self._data}",
+            f"--tmpdir={self._temporary}",
             "--auth-root-authentication-method=normal",
         )
 
@@ -53,7 +57,7 @@ class PrivateMariaDB:
         with log.open("ab") as output:
             self._server = subprocess.Popen(
                 [find("mariadbd"), "--no-defaults", *as_root, f"--datadir={self._data}", f"--socket={self._socket}",
-                 f"--pid-file={self.folder / 'pid'}", *SETTINGS],
+                 f"--tmpdir={self._temporary}", f"--pid-file={self.folder / 'pid'}", *SETTINGS],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
         deadline = time.monotonic() + START_TIMEOUT

@@ -108,6 +108,11 @@ class Side(Generic[T]):
             return cursor.fetchone() is not None
 
 
+def skips_locked() -> bool:
+    """Tell whether this database locks rows, and passes by those of another session when told to."""
+    return bool(connection.features.has_select_for_update_skip_locked)
+
+
 def isolate(level: str) -> None:
     """Set the isolation level of this thread's session until it is closed; SQLite has but one."""
     statement = {
