@@ -41,7 +41,7 @@ in_venv() {
     local name=$1
     mkdir -p "$scratch/$name"
     env PATH="$venvs/$name/bin:$PATH" VIRTUAL_ENV="$venvs/$name" SHOP_DATA_DIR="$scratch/$name" \
-        DATABASE_URL="sqlite:///$scratch/$name/checks.sqlite3" timeout --kill-after 30 780 bash -c "$2"
+        DATABASE_URL="sqlite:///$scratch/$name/checks.sqlite3" timeout --kill-after 30 1800 bash -c "$2"
 }
 
 # The test command as the README gives it, so that CI runs what a reader runs.
