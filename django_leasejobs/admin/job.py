@@ -17,6 +17,7 @@ from django_leasejobs.engine.transactions import alias
 from django_leasejobs.models import UNFINISHED, Job, Run
 
 from .display import duration_of, json_of, moment, moment_of
+from .history import recent_runs, with_last_runs
 from .job_form import JobForm, SwitchForm
 from .job_list import (
     JobChangeList,
@@ -25,7 +26,6 @@ from .job_list import (
     next_column,
     state_column,
     where_column,
-    with_last_runs,
     words_column,
 )
 from .job_state import owned_by_code, state_of
@@ -34,7 +34,6 @@ from .preview import preview
 from .tasks import where_defined
 from .verbs import VerbsAdmin, bulk
 
-LAST_RUNS_SHOWN = 5
 READ_ONLY = {
     "args": json_of("args", gettext_lazy("arguments")),
     "kwargs": json_of("kwargs", gettext_lazy("keyword arguments")),
@@ -167,14 +166,13 @@ class JobAdmin(VerbsAdmin):
         context["entered"] = entered
         context["zone"] = job.timezone
         if obj:
-            runs = Run.objects.using(alias()).filter(job=obj.pk)
             state = state_of(obj)
             context["state"] = state
             context["since"] = moment(state.since) if state.since else ""
             context["where"] = where_defined(obj.task) if owned_by_code(obj) else None
             context["owned_by_code"] = owned_by_code(obj)
             context["made_again"] = _is_made_again(obj)
-            context["last_runs"] = list(runs.order_by("-pk")[:LAST_RUNS_SHOWN])
+            context["last_runs"] = recent_runs(obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     @admin.action(permissions=["change"], description=gettext_lazy("Enable selected jobs"))

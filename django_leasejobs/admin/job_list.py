@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 
-from django_leasejobs.engine.transactions import alias
-from django_leasejobs.models import FINISHED, Job, Run, Source
+from django_leasejobs.models import Job, Source
 
 from .display import EMPTY, badge, column, link, short_moment
+from .history import fetch_last_runs
 from .job_state import WORDS, owned_by_code, state_of
 from .preview import in_zone, words_of
 from .tasks import where_defined
-
-LAST_OF_SCHEDULE, LAST_BY_HAND = "last_of_schedule", "last_by_hand"
-
-
-def with_last_runs(jobs: QuerySet[Job]) -> QuerySet[Job]:
-    """Add the keys of each job's last ended runs; each is the end of an index, however long the history is."""
-    ended = Run.objects.filter(job=OuterRef("pk"), status__in=FINISHED)
-    by_schedule = ended.filter(scheduled_for__isnull=False).order_by("-scheduled_for")
-    by_hand = ended.filter(scheduled_for__isnull=True).order_by("-pk")
-    return jobs.annotate(
-        **{
-            LAST_OF_SCHEDULE: Subquery(by_schedule.values("pk")[:1]),
-            LAST_BY_HAND: Subquery(by_hand.values("pk")[:1]),
-        }
-    )
 
 
 class JobChangeList(ChangeList):
@@ -42,12 +26,7 @@ class JobChangeList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         self.result_list: Any = list(self.result_list)
-        keys = {key for job in self.result_list for key in _last_keys(job)}
-        columns = ("status", "finished_at", "reason", "error")
-        runs = Run.objects.using(alias()).only(*columns).in_bulk(keys) if keys else {}
-        for job in self.result_list:
-            ended = [runs[key] for key in _last_keys(job) if key in runs]
-            job.last_run = max(ended, key=_ended_at, default=None)
+        fetch_last_runs(self.result_list)
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -71,15 +50,6 @@ class StateFilter(admin.SimpleListFilter):
         }
         value = self.value() or ""
         return queryset.filter(chosen[value]) if value in chosen else queryset
-
-
-def _last_keys(job: Any) -> list[int]:
-    return [key for key in (getattr(job, LAST_OF_SCHEDULE), getattr(job, LAST_BY_HAND)) if key is not None]
-
-
-def _ended_at(run: Run) -> datetime:
-    assert run.finished_at is not None
-    return run.finished_at
 
 
 def _state(job: Job) -> Any:

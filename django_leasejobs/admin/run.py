@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html, format_html_join
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from django_leasejobs.clock import DatabaseNow, as_utc
+from django_leasejobs.clock import DatabaseNow
 from django_leasejobs.engine.transactions import alias
-from django_leasejobs.models import Attempt, Job, Origin, Run, RunStatus
+from django_leasejobs.models import Attempt, Run
 
 from .base import ReadOnlyAdmin
-from .display import (
-    badge,
-    column,
-    duration_of,
-    json_of,
-    link,
-    moment,
-    moment_of,
-    pre,
-    pre_of,
-    progress,
-    rough,
-    short_moment,
-    short_moment_of,
-)
+from .display import duration_of, json_of, moment_of, pre_of, short_moment_of
 from .paging import MOST_LISTED, BoundedPaginator
+from .run_columns import (
+    attempt_column,
+    instant_column,
+    job_column,
+    late_column,
+    progress_column,
+    short_instant_column,
+    status_column,
+    time_column,
+    what_happened_column,
+)
+from .run_list import StatusFilter, ordering, search
 from .run_verbs import CANCEL, RETRY
 from .verbs import VerbsAdmin, bulk
 
@@ -40,63 +35,6 @@ if TYPE_CHECKING:
     TabularInline = admin.TabularInline[Any, Any]
 else:
     TabularInline = admin.TabularInline
-
-MOST_JOBS_SEARCHED = 100
-
-
-def run_time(run: Any) -> timedelta | None:
-    """How long the last attempt took, or takes so far."""
-    if run.last_attempted_at is None or run.status == RunStatus.READY:
-        return None
-    end = as_utc(run.now if run.finished_at is None else run.finished_at)
-    return max(end - as_utc(run.last_attempted_at), timedelta(0))
-
-
-def lateness(run: Run) -> timedelta | None:
-    """How long after its instant a scheduled run first started."""
-    if run.origin != Origin.SCHEDULE or run.scheduled_for is None or run.started_at is None:
-        return None
-    return run.started_at - run.scheduled_for
-
-
-def _instants(run: Run) -> str:
-    first = moment(run.scheduled_for)
-    return f"{first} - {moment(run.scheduled_until)} ({run.instants})" if run.instants > 1 else first
-
-
-def _short_instants(run: Run) -> str:
-    first = short_moment(run.scheduled_for)
-    return _("%(first)s and %(more)s more") % {"first": first, "more": run.instants - 1} if run.instants > 1 else first
-
-
-def _job(run: Run) -> Any:
-    """The job, or the task of a run that has none."""
-    name = run.job_name or run.task
-    return link("job", run.job_id, name) if run.job_id else name
-
-
-def _progress(run: Run) -> str:
-    """Of a running run the lease knows best."""
-    lease = getattr(run, "lease", None)
-    return progress(lease.progress if lease is not None and lease.progress is not None else run.progress)
-
-
-def _what_happened(attempt: Attempt) -> Any:
-    folded = format_html_join(
-        "",
-        "<details><summary>{}</summary>{}</details>",
-        [(title, pre(text)) for title, text in ((_("Traceback"), attempt.traceback), (_("Log"), attempt.log)) if text],
-    )
-    return format_html("{}{}", pre(attempt.error), folded)
-
-
-status_column = column(gettext_lazy("status"), lambda run: badge(run.get_status_display(), run.status), name="badge")
-instant_column = column(gettext_lazy("nominal instant"), _instants, name="instant")
-job_column = column(gettext_lazy("job"), _job, name="job_link")
-time_column = column(gettext_lazy("duration"), lambda run: rough(run_time(run)), name="run_time")
-late_column = column(gettext_lazy("lateness"), lambda run: rough(lateness(run)), name="lateness")
-attempt_column = column(gettext_lazy("attempt"), lambda run: run.attempt, name="attempt_number")
-progress_column = column(gettext_lazy("progress"), _progress, name="progress_words")
 
 
 class AttemptInline(TabularInline):
@@ -112,7 +50,7 @@ class AttemptInline(TabularInline):
         moment_of("started_at", gettext_lazy("started at")),
         moment_of("ended_at", gettext_lazy("ended at")),
         "token",
-        column(gettext_lazy("what happened"), _what_happened, name="what_happened"),
+        what_happened_column,
     ]
     readonly_fields = fields
 
@@ -141,18 +79,17 @@ class RunAdmin(ReadOnlyAdmin, VerbsAdmin):
         "id",
         status_column,
         job_column,
-        column(gettext_lazy("nominal instant"), _short_instants, name="short_instant"),
+        short_instant_column,
         short_moment_of("started_at", gettext_lazy("started")),
         time_column,
         late_column,
         "worker_name",
         attempt_column,
     ]
-    list_filter = ["status"]
+    list_filter = [StatusFilter]
     sortable_by = ()
     search_fields = ["id"]
     search_help_text = gettext_lazy("The number of a run, or a part of a job's name.")
-    ordering = ("-id",)
     paginator = BoundedPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
@@ -217,18 +154,14 @@ class RunAdmin(ReadOnlyAdmin, VerbsAdmin):
         rows: QuerySet[Any] = super().get_queryset(request).select_related("lease").annotate(now=DatabaseNow())
         return rows
 
+    def get_ordering(self, request: HttpRequest) -> Any:
+        return ordering(request)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find runs by number or by their jobs, which an index answers; a scan of texts would not end."""
         term = search_term.strip()
-        if not term:
-            return queryset, False
-        jobs = Job.objects.using(alias()).filter(name__icontains=term).order_by("name")
-        chosen = Q(job__in=list(jobs.values_list("pk", flat=True)[:MOST_JOBS_SEARCHED]))
-        if term.isascii() and term.isdigit() and len(term) < 19:
-            chosen |= Q(pk=int(term))
-        return queryset.filter(chosen), False
+        return search(queryset, term) if term else queryset, False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return super().changelist_view(request, {**(extra_context or {}), "most_listed": MOST_LISTED})

@@ -65,11 +65,27 @@ def test_the_list_of_runs_never_counts_all_rows() -> None:
     client = admin_client()
     fill(3)
 
-    sql = statements(client, page("run")) + statements(client, f"{page('run')}?status__exact=FAILED")
+    sql = statements(client, page("run")) + statements(client, f"{page('run')}?status=FAILED")
 
     counts = [item for item in sql if "COUNT(" in item]
     assert len(counts) == 2
     assert all(f"LIMIT {MOST_LISTED}" in item for item in counts)
+
+
+def test_runs_are_filtered_by_status_the_last_that_ended_first() -> None:
+    job = make_job()
+    first, second = ended(job, RunStatus.FAILED), ended(job, RunStatus.FAILED, ago=timedelta(hours=1))
+    ended(job, RunStatus.SUCCESSFUL)
+    waiting = make_run(job)
+    client = admin_client()
+
+    def listed(status: str) -> list[Run]:
+        return list(client.get(page("run"), {"status": status}).context["cl"].result_list)
+
+    assert listed("FAILED") == [first, second]
+    assert listed("READY") == [waiting]
+    assert listed("MISSED") == []
+    assert len(listed("nonsense")) == 4
 
 
 def test_only_the_newest_runs_are_listed_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,6 +168,17 @@ def test_the_last_outcome_is_the_one_that_ended_last_by_hand_or_by_schedule() ->
     listed = admin_client().get(page("job")).context["cl"].result_list
 
     assert [job.last_run and job.last_run.status for job in listed] == ["SUCCESSFUL", "FAILED", None]
+
+
+def test_the_page_of_a_job_names_what_runs_and_what_ended_last() -> None:
+    job = make_job()
+    old, new = ended(job, RunStatus.FAILED), ended(job, RunStatus.SUCCESSFUL)
+    lease, waiting = running(job), make_run(job)
+    make_run(make_job())
+
+    response = admin_client().get(page("job", "change", job.pk))
+
+    assert response.context["last_runs"] == [waiting, lease.run, new, old]
 
 
 def test_runs_are_found_by_number_and_by_the_names_of_jobs() -> None:
