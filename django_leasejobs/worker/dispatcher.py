@@ -145,6 +145,8 @@ class Dispatcher:
         return self._pause_after(claims, room)
 
     def _pause_after(self, claims: Claims, room: int) -> float:
+        if claims.missed or claims.cancelled:
+            return 0.0
         if claims.contended and not claims.runs:
             # Rows are locked (a plan, somebody's open transaction): whatever wakes this meanwhile, it waits.
             self._contended_pause = min(LONGEST_CONTENDED_PAUSE, self._contended_pause * 2)

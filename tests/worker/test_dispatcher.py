@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import OperationalError, connection, connections
 
@@ -11,7 +13,7 @@ from django_leasejobs.worker import dispatcher as dispatcher_module
 from django_leasejobs.worker.book import LeaseBook
 from django_leasejobs.worker.dispatcher import CONTENDED_PAUSE, FOR_EVER, LONGEST_CONTENDED_PAUSE, Dispatcher
 from django_leasejobs.worker.ticks import ticks
-from tests.support.factories import make_job, make_run, make_task, rng
+from tests.support.factories import make_job, make_run, make_task, now, rng
 
 from .support import NotingPool, Signals, options
 
@@ -122,6 +124,18 @@ def test_max_runs_ends_the_claiming():
     assert dispatcher.used_up
     assert dispatcher.step() == FOR_EVER
     assert Run.objects.filter(status=RunStatus.READY).count() == 2
+
+
+def test_runs_that_come_too_late_do_not_hold_up_those_behind_them():
+    earlier = now() - timedelta(hours=1)
+    for _ in range(5):
+        make_run(start_before=earlier, available_at=earlier)
+    last = make_run()
+    dispatcher = make_dispatcher(room=1)
+    waits = [dispatcher.step() for _ in range(6)]
+    assert waits == [0.0] * 5 + [FOR_EVER]
+    assert [run.run_id for run in dispatcher.pool.taken] == [last.pk]
+    assert Run.objects.filter(status=RunStatus.MISSED).count() == 5
 
 
 def test_after_stop_claiming_ends_are_still_recorded():
