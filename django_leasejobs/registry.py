@@ -150,7 +150,9 @@ registry = Registry()
 def require_json(value: object, *, what: str) -> None:
     """Raise JobDefinitionError unless ``value`` survives JSON as every database stores it."""
     try:
-        text = json.dumps(value, allow_nan=False)
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        # Half a surrogate pair passes for text in Python, and no database takes it.
+        text.encode()
     except (TypeError, ValueError) as error:
         raise JobDefinitionError(
             f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {value!r}."

@@ -64,6 +64,7 @@ def test_a_job_is_defined_and_gets_its_next_instant() -> None:
         ({"args": "9" * 5000}, "args", "can't be read"),
         ({"args": "[" * 100_000}, "args", "can't be read"),
         ({"args": '["\\u0000"]'}, "args", "NUL"),
+        ({"args": '["\\ud800"]'}, "args", "surrogates not allowed"),
         ({"task": "tests.warehouse"}, "kwargs", "warehouse"),
         ({"task": "tests.warehouse", "kwargs": '{"warehouse": 1, "depth": 2}'}, "kwargs", "depth"),
         ({"task": "tests.warehouse", "args": "[1, 2, 3]"}, "args", "too many"),

@@ -81,6 +81,7 @@ def test_arguments_that_fit_are_accepted(task: Task, args: list[Any], kwargs: di
         ([dt.datetime(2026, 1, 1)], {}, "can't be stored as JSON"),
         ([float("nan")], {}, "can't be stored as JSON"),
         (["a\x00b"], {}, "NUL character"),
+        (["a\ud800b"], {}, "surrogates not allowed"),
         ([{1, 2}], {}, "can't be stored as JSON"),
     ],
 )
