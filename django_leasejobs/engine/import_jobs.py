@@ -11,6 +11,7 @@ from django.db import IntegrityError
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import database_now
+from django_leasejobs.conf import get_settings
 from django_leasejobs.models import Job, Source
 
 from .cursor import next_instant
@@ -115,6 +116,7 @@ def _row(job: NewJob, now: datetime) -> Job:
         args=list(job.args),
         schedule=job.schedule,
         timezone=job.timezone,
+        lease=get_settings().LEASE,
         source=Source.ADMIN,
     )
     row.next_run_at = next_instant(row, now)

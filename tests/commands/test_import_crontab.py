@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ CRON_TZ=
 
 @pytest.fixture(autouse=True)
 def allowed(settings):
-    settings.LEASEJOBS = {"COMMANDS": ["clearsessions", "send_mail"]}
+    settings.LEASEJOBS = {"COMMANDS": ["clearsessions", "send_mail"], "LEASE": "25s"}
 
 
 @pytest.fixture
@@ -84,6 +85,7 @@ def test_a_line_that_runs_an_allowed_command_becomes_a_job_of_the_admin() -> Non
     assert (job.name, job.task, job.args, job.kwargs) == ("clearsessions", "manage.py", ["clearsessions"], {})
     assert (job.schedule, job.timezone, job.source, job.enabled) == ("@daily", "UTC", "admin", True)
     assert job.next_run_at > now()
+    assert job.lease == timedelta(seconds=25)
     assert job.description.startswith("From line 8 of django-site.cron: cd $SITE && ./manage.py clearsessions")
     (line,) = [entry for entry in report["entries"] if entry["line"] == 8]
     assert line["outcome"] == "created"
