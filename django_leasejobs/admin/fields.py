@@ -73,10 +73,8 @@ class ArgumentsField(forms.JSONField):
         return read
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        try:
-            return super().bound_data(data, initial)
-        except UNREADABLE:
-            return InvalidJSONInput(data)
+        """Return the text as it was typed: not all that can be typed can be read and written again."""
+        return data if data is None else InvalidJSONInput(data)
 
 
 class LinesField(forms.CharField):
