@@ -12,6 +12,7 @@ from django_leasejobs.models import Job, Lease, Run, RunStatus
 from .transactions import alias, in_short_transaction
 
 WAKE_CANCEL = "cancel"
+DETACHED_AT_ONCE = 5000
 
 
 class CancelResult(StrEnum):
@@ -74,4 +75,12 @@ def delete_jobs(job_ids: Collection[int], *, reason: str) -> int:
     cancel_ready(using, run_ids, reason)
     if request_cancel(using, run_ids, reason):
         vendor.notify(using, WAKE_CANCEL)
+    _detach_runs(using, job_ids)
     return jobs.delete()[1].get("leasejobs.Job", 0)
+
+
+def _detach_runs(using: str, job_ids: Collection[int]) -> None:
+    """Let the runs go on without their jobs, in batches: all of a long history at once would outlast a statement."""
+    runs = Run.objects.using(using).order_by()
+    while run_ids := list(runs.filter(job__in=job_ids).values_list("pk", flat=True)[:DETACHED_AT_ONCE]):
+        runs.filter(pk__in=run_ids).update(job=None)

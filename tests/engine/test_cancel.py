@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from django_leasejobs.engine import cancel
 from django_leasejobs.engine.cancel import CancelResult, cancel_run, delete_jobs
 from django_leasejobs.engine.outcomes import Raised, Succeeded
 from django_leasejobs.engine.renew import renew_leases
@@ -97,6 +100,22 @@ def test_a_run_of_a_deleted_job_that_gets_through_all_the_same_is_a_success() ->
     end(run, Succeeded(1))
 
     assert stored(run).status == RunStatus.SUCCESSFUL
+
+
+def test_a_long_history_is_kept_batch_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cancel, "DETACHED_AT_ONCE", 2)
+    job, other = make_job(), make_job()
+    kept = make_run(other)
+    for _ in range(5):
+        make_run(job, status=RunStatus.SUCCESSFUL, finished_at=now())
+
+    with CaptureQueriesContext(connection) as queries:
+        delete_jobs([job.pk], reason="x")
+
+    detaching = [query["sql"] for query in queries if query["sql"].startswith("UPDATE") and "job_id" in query["sql"]]
+    assert sum(Run._meta.db_table in sql for sql in detaching) >= 3
+    assert Run.objects.filter(job=None).count() == 5
+    assert stored(kept).job_id == other.pk
 
 
 def test_deleting_many_jobs_and_none_counts_them() -> None:
