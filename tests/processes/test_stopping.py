@@ -48,6 +48,23 @@ def test_a_run_that_outlasts_the_shutdown_timeout_is_handed_back_and_finished_el
     assert f"run id={run.pk}" in other.output.lower()
 
 
+@pytest.mark.parametrize("pool", ["process", "thread"])
+@postgres_stands_for_all
+def test_a_run_that_is_handed_back_has_stopped_before_another_worker_begins_it(fleet, pool):
+    worker, other = fleet.start("--pool", pool, "--shutdown-timeout", "0"), fleet.start("--pool", pool)
+    other.signal_tree(signal.SIGSTOP)
+    run = run_of("t.tick", kwargs={"seconds": 2})
+    wait_until(lambda: effects(run), 20, lambda: worker.output)
+    other.signal_tree(signal.SIGCONT)
+    worker.terminate()
+    assert worker.wait(10) == 0, worker.output
+    wait_for(run)
+    tokens = [effect.token for effect in effects(run)]
+    assert tokens == sorted(tokens)
+    assert len(set(tokens)) == 2
+    assert outcomes(run) == ["released"]
+
+
 @postgres_stands_for_all
 def test_a_second_signal_ends_the_worker_at_once(fleet):
     run = run_of("t.starts", kwargs={"seconds": 30})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from django_leasejobs.worker.ticks import ticks
 
 from .base import PoolEvents
 from .pace import STALLED_AFTER, Pace
+
+BREAK_OFF_GRACE = 1.0
 
 logger = logging.getLogger("django_leasejobs")
 
@@ -122,9 +125,19 @@ class ThreadPool:
 
     def stop(self, reason: str) -> None:
         self.hand_back_waiting()
-        for running in list(self._runs.values()):
-            running.channel.lease_lost = True
-            self._end(running, Report(run=running.channel.run, ending=HandedBack(reason)))
+        with self._lock:
+            left = list(self._runs.values())
+            self._runs.clear()
+            for running in self._doing:
+                running.abandoned = running.channel.lease_lost = True
+                _throw_timed_out(running)
+        # Another worker may begin them as soon as they are handed back; code that blocks in C is only ended with
+        # this process, in a moment.
+        patience = ticks() + BREAK_OFF_GRACE
+        while self._doing and ticks() < patience:
+            time.sleep(0.01)
+        for running in left:
+            self._events.ended(Report(run=running.channel.run, ending=HandedBack(reason)))
         self._stopping = True
         self._arrived.release(self._size)
 

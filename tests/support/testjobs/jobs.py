@@ -108,6 +108,16 @@ def stubborn(context, seconds):
     write_effect(context, "to the end")
 
 
+@task("t.tick", takes_context=True)
+def tick(context, seconds):
+    """Write all the time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(Exception):
+            write_effect(context, "tick")
+            time.sleep(0.01)
+
+
 @task("t.polite", takes_context=True)
 def polite(context, seconds):
     """Look often whether to go on."""
