@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from django_leasejobs.durations import format_duration
 
@@ -64,7 +65,7 @@ def progress(value: Any) -> str:
     if not isinstance(value, dict):
         return EMPTY
     done, total, message = value.get("done"), value.get("total"), value.get("message")
-    far = f"{done} of {total}" if total is not None else f"{done}"
+    far = f"{done}" if total is None else _("%(done)s of %(total)s") % {"done": done, "total": total}
     return f"{far}: {message}" if message else far
 
 

@@ -19,9 +19,6 @@ from django.utils.translation import gettext_lazy
 from django_leasejobs.durations import format_duration, parse_duration
 from django_leasejobs.exceptions import DurationError
 
-# Beside JSON that is merely wrong: numbers of thousands of digits, and endless nesting.
-UNREADABLE = (ValueError, RecursionError)
-
 
 class DurationTextField(forms.CharField):
     """A length of time as text such as ``15m``; ``lowest`` and empty text where it isn't required."""
@@ -63,7 +60,8 @@ class ArgumentsField(forms.JSONField):
     def to_python(self, value: Any) -> Any:
         try:
             read = super().to_python(value)
-        except UNREADABLE as error:
+        except (ValueError, RecursionError) as error:
+            # Numbers of thousands of digits and endless nesting; JSON that is merely wrong is a ValidationError.
             raise ValidationError(_("This can't be read: %(reason)s.") % {"reason": error}, code="invalid") from None
         if read is None:
             return self.kind()
