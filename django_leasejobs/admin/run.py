@@ -21,6 +21,7 @@ from .run_columns import (
     instant_column,
     job_column,
     late_column,
+    lease_column,
     progress_column,
     short_instant_column,
     status_column,
@@ -104,7 +105,7 @@ class RunAdmin(ReadOnlyAdmin, VerbsAdmin):
                     (instant_column, late_column),
                     (moment_of("started_at", gettext_lazy("first started")), time_column),
                     (moment_of("finished_at", gettext_lazy("finished")), progress_column),
-                    ("worker_name", attempt_column),
+                    ("worker_name", attempt_column, lease_column),
                     "error",
                 ]
             },

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from django_leasejobs.clock import as_utc
 from django_leasejobs.models import Attempt, Origin, Run, RunStatus
 
-from .display import badge, column, link, moment, pre, progress, rough, short_moment
+from .display import EMPTY, badge, column, link, moment, pre, progress, rough, short_moment
 
 
 def run_time(run: Any) -> timedelta | None:
@@ -52,6 +52,12 @@ def _progress(run: Run) -> str:
     return progress(lease.progress if lease is not None and lease.progress is not None else run.progress)
 
 
+def _lease(run: Run) -> Any:
+    """Link to the lease of a running run."""
+    lease = getattr(run, "lease", None)
+    return EMPTY if lease is None else link("lease", lease.pk, lease.pk)
+
+
 def _what_happened(attempt: Attempt) -> Any:
     folded = format_html_join(
         "",
@@ -69,4 +75,5 @@ job_column = column(gettext_lazy("job"), _job, name="job_link")
 time_column = column(gettext_lazy("duration"), lambda run: rough(run_time(run)), name="run_time")
 late_column = column(gettext_lazy("lateness"), lambda run: rough(lateness(run)), name="lateness")
 attempt_column = column(gettext_lazy("attempt"), lambda run: run.attempt, name="attempt_number")
+lease_column = column(gettext_lazy("held by lease"), _lease, name="lease_link")
 progress_column = column(gettext_lazy("progress"), _progress, name="progress_words")

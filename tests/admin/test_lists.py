@@ -285,6 +285,14 @@ def test_the_page_of_a_run_tells_all_of_it_and_changes_nothing() -> None:
     assert client.post(page("run", "delete", run.pk), {"post": "yes"}).status_code == 403
 
 
+def test_the_page_of_a_running_run_leads_to_its_lease() -> None:
+    lease = running(make_job())
+
+    shown = admin_client().get(page("run", "change", lease.run_id)).content.decode()
+
+    assert page("lease", "change", lease.pk) in shown
+
+
 def test_expired_leases_come_first_and_say_so() -> None:
     fresh = running(make_job(), expires_in=timedelta(minutes=5))
     stuck = running(make_job(), expires_in=timedelta(minutes=-3))

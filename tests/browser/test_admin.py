@@ -35,7 +35,7 @@ def test_a_job_is_defined_triggered_and_run_by_a_worker(root: User, visit: Any, 
     page.fill("#id_timezone", "Europe/Berlin")
     page.fill("#id_timeout", "soon")
     person.press("[name=_save]")
-    assert "minute 61 is out of range" in page.locator(".field-schedule .errorlist").inner_text()
+    assert "Minute 61 is out of range" in page.locator(".field-schedule .errorlist").inner_text()
     assert "not a length of time" in page.locator(".field-timeout .errorlist").inner_text()
     assert page.input_value("#id_name") == "Remind"
 
