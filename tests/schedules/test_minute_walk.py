@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -140,6 +141,7 @@ def parsed(wanted, zone):
         raise
 
 
+@pytest.mark.timeout(600)
 @settings(deadline=None, max_examples=2000)
 @given(wanted(), moments(), st.integers(-180, 60))
 def test_every_instant_around_a_clock_change_is_the_one_that_a_walk_finds(wanted, moment, minutes):
