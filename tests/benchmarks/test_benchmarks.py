@@ -18,7 +18,7 @@ def test_next_after_prints_a_figure_for_both_sides(capsys):
 
     rows = capsys.readouterr().out.splitlines()[3:]
     assert len(rows) == 14
-    assert all(float(figure.replace(",", "")) > 0 for row in rows for figure in row.split()[-3:])
+    assert all(float(figure.replace(",", "")) > 0 for row in rows for figure in row.split()[-3:-1])
 
 
 @pytest.mark.parametrize("name", ["nope", "../x"])
