@@ -17,6 +17,8 @@ from django_leasejobs.models import Job, Lease, Origin, Run, RunStatus
 
 from .transactions import alias, in_short_transaction
 
+TOO_LATE = "could not start within its start deadline"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
@@ -49,11 +51,20 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """A run that a claim found past its start deadline, now MISSED."""
+
+    run_id: int
+    job_name: str
+    instant: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Claims:
     """What a claim got. ``contended``: some of what it looked at could not be started, so others may: look again."""
 
     runs: tuple[Claimed, ...] = ()
-    missed: tuple[int, ...] = ()
+    missed: tuple[Late, ...] = ()
     cancelled: tuple[int, ...] = ()
     contended: bool = False
 
@@ -120,14 +131,14 @@ def _claim(
     orphaned = [row for row in rows if row["job_id"] is None and row["origin"] != Origin.TASK]
     over = {row["id"] for row in (*late, *orphaned)}
     startable = _one_for_each_exclusive_job(using, [row for row in rows if row["id"] not in over])
-    missed = _end(using, late, RunStatus.MISSED, "could not start within its start deadline", now)
+    _end(using, late, RunStatus.MISSED, TOO_LATE, now)
     cancelled = _end(using, orphaned, RunStatus.CANCELLED, "its job was deleted", now)
     tokens = _take_leases(using, startable, worker_id, now)
     if tokens:
         _mark_running(using, list(tokens), worker_name)
     return Claims(
         runs=tuple(_claimed(row, tokens[row["id"]], now) for row in startable),
-        missed=missed,
+        missed=tuple(Late(row["id"], row["job_name"], row["scheduled_for"] or row["available_at"]) for row in late),
         cancelled=cancelled,
         contended=len(startable) < len(rows),
     )

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from django_leasejobs import signals
-from django_leasejobs.engine.claim import Claimed, Claims, claim_runs
+from django_leasejobs.engine.claim import TOO_LATE, Claimed, Claims, claim_runs
 from django_leasejobs.engine.finish import Finished, Report, finish_runs
 from django_leasejobs.engine.pause import pause_failing_jobs
 from django_leasejobs.engine.progress import record_progress
@@ -142,6 +142,16 @@ class Dispatcher:
             for run in claims.runs:
                 signals.run_started.send_robust(None, run=run, worker=self._options.name)
             self.pool.submit(claims.runs)
+        for late in claims.missed:
+            signals.job_missed.send_robust(
+                None,
+                job_name=late.job_name,
+                first=late.instant,
+                last=late.instant,
+                count=1,
+                reason=TOO_LATE,
+                status="MISSED",
+            )
         return self._pause_after(claims, room)
 
     def _pause_after(self, claims: Claims, room: int) -> float:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from django_leasejobs.engine.claim import Claims
+from django_leasejobs.engine.claim import Claims, Late
 from django_leasejobs.models import Attempt, Lease, Run, RunStatus
 from tests.support.factories import NOOP, claim, make_job, make_run, make_task, make_worker, now
 from tests.support.rows import HOUR, SECOND, all_rows, claimed_run, expire, stored
@@ -124,7 +124,7 @@ def test_a_run_past_its_start_deadline_is_missed() -> None:
     got = claim(10)
 
     row = stored(run)
-    assert got == Claims(missed=(run.pk,), contended=True)
+    assert got == Claims(missed=(Late(run.pk, run.job_name, run.available_at),), contended=True)
     assert (row.status, row.reason) == (RunStatus.MISSED, "could not start within its start deadline")
     assert row.finished_at is not None
     assert not Lease.objects.exists()

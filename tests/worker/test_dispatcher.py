@@ -128,11 +128,14 @@ def test_max_runs_ends_the_claiming():
 
 def test_runs_that_come_too_late_do_not_hold_up_those_behind_them():
     earlier = now() - timedelta(hours=1)
+    job = make_job(name="late", overlap="allow")
     for _ in range(5):
-        make_run(start_before=earlier, available_at=earlier)
+        make_run(job, start_before=earlier, available_at=earlier)
     last = make_run()
     dispatcher = make_dispatcher(room=1)
-    waits = [dispatcher.step() for _ in range(6)]
+    with Signals(signals.job_missed) as missed:
+        waits = [dispatcher.step() for _ in range(6)]
+    assert [(item["job_name"], item["first"], item["count"]) for item in missed.sent] == [("late", earlier, 1)] * 5
     assert waits == [0.0] * 5 + [FOR_EVER]
     assert [run.run_id for run in dispatcher.pool.taken] == [last.pk]
     assert Run.objects.filter(status=RunStatus.MISSED).count() == 5
