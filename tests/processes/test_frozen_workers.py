@@ -20,14 +20,13 @@ from .support import LEASE, described, effects, needs_several_writers, now_of, o
 pytestmark = pytest.mark.processes
 
 
-@pytest.mark.parametrize("pool", ["process", "thread"])
-def test_a_frozen_worker_that_wakes_up_changes_nothing_of_a_run_that_was_taken_over(fleet, pool):
+def test_a_frozen_worker_that_wakes_up_changes_nothing_of_a_run_that_was_taken_over(fleet):
     run = run_of("t.effect", kwargs={"seconds": 3})
-    first = fleet.start("--pool", pool)
+    first = fleet.start()
     wait_until(lambda: now_of(run).status == RunStatus.RUNNING, 20, lambda: first.output)
     time.sleep(0.5)
     first.signal_tree(signal.SIGSTOP)
-    second = fleet.start("--pool", pool)
+    second = fleet.start()
     wait_until(lambda: outcomes(run) == ["lost"] and now_of(run).status == RunStatus.RUNNING, 10, lambda: second.output)
     held = Lease.objects.get(run=run)
     first.signal_tree(signal.SIGCONT)

@@ -193,7 +193,10 @@ def cut_the_line():
     """Break the connection below Django's feet."""
     Unique.objects.count()
     driver = connection.connection
-    os.close(driver.fileno()) if hasattr(driver, "fileno") else driver.close()
+    if hasattr(driver, "fileno"):
+        os.close(driver.fileno())
+    else:
+        driver.close()
 
 
 @task("t.thread")
