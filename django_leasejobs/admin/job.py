@@ -18,6 +18,7 @@ from django_leasejobs.models import UNFINISHED, Job, Run
 
 from .display import duration_of, json_of, moment, moment_of
 from .history import recent_runs, with_last_runs
+from .job_checks import WHEN
 from .job_form import JobForm, SwitchForm
 from .job_list import (
     JobChangeList,
@@ -99,9 +100,9 @@ class JobAdmin(VerbsAdmin):
         return with_last_runs(super().get_queryset(request))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if obj is None:
-            return EDITED
         edited = EDITED
+        if obj is None:
+            return edited
         if owned_by_code(obj) or not self.has_change_permission(request, obj):
             edited = [(title, {"fields": [_read_only(item) for item in parts["fields"]]}) for title, parts in EDITED]
         return [*edited, (gettext_lazy("Record"), {"fields": list(RECORD)})]
@@ -160,8 +161,8 @@ class JobAdmin(VerbsAdmin):
         form = context["adminform"].form
         job = form.instance
         now = database_now(alias())
-        entered = form.is_bound and "enabled" in form.fields and "schedule" in form.fields
-        readable = not (entered and {"schedule", "timezone", "starts_at", "ends_at", "exclude"} & form.errors.keys())
+        entered = form.is_bound and "schedule" in form.fields
+        readable = not (entered and {*WHEN, "exclude"} & form.errors.keys())
         context["preview"] = preview(job, now) if readable and (obj or entered) else None
         context["entered"] = entered
         context["zone"] = job.timezone
