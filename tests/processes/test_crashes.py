@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +19,7 @@ from .support import (
     LEASE,
     described,
     effects,
+    living,
     now_of,
     outcomes,
     postgres_stands_for_all,
@@ -76,6 +80,26 @@ def test_a_job_that_takes_its_whole_worker_along_each_time_is_given_up(fleet):
     other = run_of("t.effect")
     wait_for(other)
     assert survivor.process.poll() is None
+
+
+@postgres_stands_for_all
+def test_a_worker_whose_fork_server_is_killed_gets_new_children(fleet):
+    run = run_of("t.starts", kwargs={"seconds": 1})
+    worker = fleet.start()
+    wait_until(lambda: effects(run), 20, lambda: worker.output)
+    (server,) = [
+        pid
+        for pid in living(worker.pid)
+        if "forkserver" in Path(f"/proc/{pid}/cmdline").read_text()[:200] and parent_of(pid) == worker.pid
+    ]
+    os.kill(server, signal.SIGKILL)
+    wait_for(run)
+    assert (outcomes(run), len(effects(run))) == (["lost"], 2)
+    assert worker.process.poll() is None
+
+
+def parent_of(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 @postgres_stands_for_all
