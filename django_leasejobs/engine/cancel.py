@@ -71,7 +71,9 @@ def delete_jobs(job_ids: Collection[int], *, reason: str) -> int:
     jobs = Job.objects.using(using).filter(pk__in=job_ids)
     list(vendor.lock(jobs.order_by("pk")).values_list("pk", flat=True))
     unfinished = Run.objects.using(using).filter(job__in=job_ids, status__in=(RunStatus.READY, RunStatus.RUNNING))
-    run_ids = list(vendor.lock(unfinished.order_by("pk")).values_list("pk", flat=True))
+    run_ids = list(unfinished.values_list("pk", flat=True))
+    # By key: InnoDB would lock the index of the statuses first, and a guarded run that ends wants that one last.
+    list(vendor.lock(Run.objects.using(using).filter(pk__in=run_ids).order_by("pk")).values_list("pk", flat=True))
     cancel_ready(using, run_ids, reason)
     if request_cancel(using, run_ids, reason):
         vendor.notify(using, WAKE_CANCEL)
