@@ -9,7 +9,7 @@ import pytest
 from django_leasejobs.engine.reclaim import reclaim_leases
 from django_leasejobs.engine.renew import renew_leases
 from django_leasejobs.models import Lease
-from django_leasejobs.policies.trust import Claim
+from django_leasejobs.policies.trust import trusted_until
 from tests.support.factories import claim, make_run, make_task, now, rng
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,7 +45,7 @@ def test_trust_ends_before_anybody_may_take_the_lease() -> None:
     start = now()
     claim()
 
-    trusted_until = start + timedelta(seconds=Claim(started=0, lease=TERM.total_seconds()).trusted_until)
+    end_of_trust = start + timedelta(seconds=trusted_until(0, TERM.total_seconds()))
 
-    assert trusted_until < Lease.objects.get().expires_at
+    assert end_of_trust < Lease.objects.get().expires_at
     assert reclaim_leases(rng=rng()).settlements == ()

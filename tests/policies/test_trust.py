@@ -4,14 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from django_leasejobs.policies.trust import (
-    Claim,
-    margin_for,
-    renew_every,
-    trusted_until,
-    until_distrust,
-    until_next_renewal,
-)
+from django_leasejobs.policies.trust import margin_for, renew_every, trusted_until
 
 leases = st.floats(0.1, 86_400)
 moments = st.floats(0, 10**7)
@@ -50,25 +43,6 @@ def test_a_lease_without_length_is_refused(lease: float) -> None:
             ask(lease)
 
 
-RENEWALS = [
-    # claims, now, seconds until the next renewal, seconds until a claim can't be trusted
-    ([], 100, None, None),
-    ([Claim(100, 60)], 100, 20, 55),
-    ([Claim(100, 60)], 110, 10, 45),
-    ([Claim(100, 60)], 120, 0, 35),
-    ([Claim(100, 60)], 200, 0, 0),
-    ([Claim(100, 60), Claim(118, 3)], 118, 1, 2.5),
-    ([Claim(100, 60), Claim(90, 600)], 100, 20, 55),
-]
-
-
-@pytest.mark.parametrize(("claims", "now", "renewal", "distrust"), RENEWALS)
-def test_the_most_pressing_claim_sets_the_time(
-    claims: list[Claim], now: float, renewal: float | None, distrust: float | None
-) -> None:
-    assert (until_next_renewal(claims, now), until_distrust(claims, now)) == (renewal, distrust)
-
-
 @given(moments, leases)
 def test_trust_ends_before_the_lease_does_and_after_two_renewals_were_due(started: float, lease: float) -> None:
     """I5: a worker stops its work before the lease can be taken over."""
@@ -78,12 +52,3 @@ def test_trust_ends_before_the_lease_does_and_after_two_renewals_were_due(starte
     assert end > started + renew_every(lease)
     if lease >= 1:
         assert end > started + 2 * renew_every(lease)
-
-
-@given(st.lists(st.builds(Claim, moments, leases), min_size=1), moments)
-def test_the_renewal_comes_before_the_distrust(claims: list[Claim], now: float) -> None:
-    renewal, distrust = until_next_renewal(claims, now), until_distrust(claims, now)
-
-    assert renewal is not None
-    assert distrust is not None
-    assert 0 <= renewal <= distrust
