@@ -8,8 +8,8 @@ from django_leasejobs.engine.claim import Claims
 from django_leasejobs.engine.plan import plan_jobs
 from django_leasejobs.engine.renew import renew_leases
 from django_leasejobs.engine.trigger import Order, trigger_job
-from django_leasejobs.models import Job, Lease, Run, RunStatus
-from tests.support.factories import claim, make_due_job, make_job, make_run
+from django_leasejobs.models import Job, Lease, Run, RunStatus, Worker
+from tests.support.factories import claim, make_due_job, make_job, make_run, make_worker
 from tests.support.rows import HOUR, stored
 from tests.support.sessions import Side, skips_locked
 
@@ -173,3 +173,16 @@ def test_a_run_that_is_being_triggered_is_claimed_when_it_is_committed() -> None
         other.settle()
 
     assert ids(other.result()) + ids(claim()) == [run.pk]
+
+
+def test_a_worker_whose_row_was_deleted_claims_nothing_until_it_registers_anew() -> None:
+    """Its claim is refused as a whole: no run is left RUNNING without a lease."""
+    worker = make_worker()
+    Worker.objects.all().delete()
+    run = make_run()
+
+    refused = claim(worker=worker)
+
+    assert (refused.runs, refused.contended) == ((), True)
+    assert (stored(run).status, Lease.objects.count()) == (RunStatus.READY, 0)
+    assert ids(claim(worker=make_worker())) == [run.pk]
