@@ -10,6 +10,8 @@ from fractions import Fraction
 from django_leasejobs.exceptions import DurationError
 
 LONGEST = timedelta(days=36_525)
+A_MOMENT = timedelta(microseconds=1)
+"""The smallest step of time: an instant less this is the last one before it."""
 
 _MICROSECONDS = {
     "w": 604_800_000_000,
@@ -43,7 +45,7 @@ def parse_duration(value: timedelta | int | float | str) -> timedelta:
 
 def format_duration(duration: timedelta) -> str:
     """Write a length of time the way parse_duration() reads it: ``1h30m``, ``250ms``, ``0s``."""
-    rest = duration // timedelta(microseconds=1)
+    rest = duration // A_MOMENT
     if rest < 0:
         return "-" + format_duration(-duration)
     written = []
@@ -80,7 +82,7 @@ def _from_text(value: str) -> timedelta:
 
 
 def _rounded(microseconds: Fraction | int, value: object) -> timedelta:
-    if microseconds > LONGEST // timedelta(microseconds=1):
+    if microseconds > LONGEST // A_MOMENT:
         raise DurationError(f"{_shown(value)} is longer than 100 years")
     return timedelta(microseconds=round(microseconds))
 

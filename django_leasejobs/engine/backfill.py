@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import database_now
+from django_leasejobs.durations import A_MOMENT
 from django_leasejobs.exceptions import ScheduleError, UnknownJob
 from django_leasejobs.models import Job, Origin, Run, RunStatus
 from django_leasejobs.models.fields import LOWEST_PRIORITY
@@ -23,7 +24,6 @@ from .trigger import WAKE_CLAIM, run_of
 DEFAULT_LIMIT = 1000
 LARGEST_RANGE = 200_000
 ROWS_IN_A_STATEMENT = 1000
-A_MOMENT = timedelta(microseconds=1)
 WITHOUT_A_RUN = (RunStatus.MISSED, RunStatus.SKIPPED)
 
 

@@ -10,13 +10,14 @@ from django.db.models import Count, Q
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, as_utc
+from django_leasejobs.durations import A_MOMENT
 from django_leasejobs.exceptions import ScheduleError
 from django_leasejobs.models import Job, Run, RunStatus
 from django_leasejobs.policies.planning import CatchUp
 from django_leasejobs.policies.unrecorded import Span
 
 from .calendars import known_calendars, names_in
-from .plan_rows import A_MOMENT, Batch, plan_one
+from .plan_rows import Batch, plan_one
 from .transactions import alias, in_short_transaction
 from .trigger import WAKE_CLAIM, counted, replace_unfinished
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import assert_never
 
+from django_leasejobs.durations import A_MOMENT
 from django_leasejobs.models import Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Overlap, Replace, SkipRun, Start, decide
 from django_leasejobs.policies.planning import (
@@ -28,7 +29,6 @@ from .calendars import Known, calendars_of
 from .cursor import cursor_of, schedule_of
 from .trigger import run_of
 
-A_MOMENT = timedelta(microseconds=1)
 ONLY_THE_NEWEST = Bounds(max_catch_up=1)
 
 

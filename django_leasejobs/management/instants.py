@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from django.core.management.base import CommandError
 
+from django_leasejobs.durations import A_MOMENT
+
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _EXAMPLES = "write for example 2027-03-27, 2027-03-27T02:30 or 2027-03-27T02:30+01:00"
-A_DAY, A_MOMENT = timedelta(days=1), timedelta(microseconds=1)
+A_DAY = timedelta(days=1)
 
 
 def read_instant(option: str, text: str, zone: tzinfo, *, whole_day: bool = False) -> datetime:

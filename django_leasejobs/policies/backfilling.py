@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 
-from .planning_values import Exclusion, Timetable
+from django_leasejobs.durations import A_MOMENT
 
-A_MOMENT = timedelta(microseconds=1)
+from .planning_values import Exclusion, Timetable
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from django_leasejobs.durations import A_MOMENT
+
 from .planning_values import Timetable
 
 LARGEST_SHIFT = timedelta(hours=3)
 QUARTER = timedelta(minutes=15)
 """Offsets differ by multiples of this, so a cursor that is off by anything else was written by hand."""
-
-A_MOMENT = timedelta(microseconds=1)
 
 
 def instant_meant(schedule: Timetable, cursor: datetime, planned_until: datetime | None) -> datetime:

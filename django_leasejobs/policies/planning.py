@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 
-from django_leasejobs.durations import format_duration
+from django_leasejobs.durations import A_MOMENT, format_duration
 
 from .planning_values import (
     DEFAULT_BOUNDS,
@@ -41,8 +41,6 @@ __all__ = [
     "first_instant",
     "plan",
 ]
-
-A_MOMENT = timedelta(microseconds=1)
 
 
 def plan(given: PlanInput, bounds: Bounds = DEFAULT_BOUNDS) -> Plan:

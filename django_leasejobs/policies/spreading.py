@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from datetime import timedelta
 
+from django_leasejobs.durations import A_MOMENT
+
 BITS = 64
-MICROSECOND = timedelta(microseconds=1)
 
 
 def offset(name: str, spread: timedelta) -> timedelta:
@@ -18,4 +19,4 @@ def offset(name: str, spread: timedelta) -> timedelta:
         raise ValueError(f"A spread can't be negative: {spread!r}.")
     digest = hashlib.sha256(b"spread:" + name.encode("utf-8", "surrogatepass")).digest()
     share = int.from_bytes(digest[: BITS // 8], "big")
-    return (share * (spread // MICROSECOND) >> BITS) * MICROSECOND
+    return (share * (spread // A_MOMENT) >> BITS) * A_MOMENT

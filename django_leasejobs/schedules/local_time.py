@@ -15,6 +15,8 @@ from functools import lru_cache
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from django_leasejobs.durations import A_MOMENT
+
 # Above this, cron takes a jump for a clock that was set right, and makes no run up.
 LARGEST_MADE_UP = timedelta(hours=3)
 # No zone ever moved its clock by more than a day (Manila 1844, Apia 2011).
@@ -22,7 +24,6 @@ LARGEST_JUMP = timedelta(days=2)
 # Every pattern of dates and clock changes has shown itself within 40 years.
 HORIZON_YEARS = 50
 
-_TICK = timedelta(microseconds=1)
 _MINUTE = timedelta(minutes=1)
 _LOOK_EVERY = timedelta(days=2)
 _FIRST_YEAR = 3
@@ -96,7 +97,7 @@ class LocalClock:
             if fixed and wall < stretch.settled:
                 if skipped(times, stretch):
                     return stretch.first_minute - stretch.offset
-                wall = max(wall, stretch.shown - _TICK)
+                wall = max(wall, stretch.shown - A_MOMENT)
             found = times.after(wall)
             if found is None:
                 return None
@@ -109,14 +110,14 @@ class LocalClock:
             stretch = self.stretch_at(reached)
             if stretch.start.year > last_year:
                 return None
-            wall = max(stretch.start, reached) + stretch.offset - _TICK
+            wall = max(stretch.start, reached) + stretch.offset - A_MOMENT
 
 
 def skipped(times: WallTimes, stretch: Stretch) -> list[datetime]:
     """List the wanted wall times in the gap before this stretch, if it is one that runs are made up for."""
     if not stretch.makes_up:
         return []
-    return list(times.between(stretch.shown - _TICK, stretch.wall_start))
+    return list(times.between(stretch.shown - A_MOMENT, stretch.wall_start))
 
 
 @lru_cache(maxsize=1024)

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from django_leasejobs.durations import A_MOMENT
 from django_leasejobs.management.instants import local, read_instant
 from django_leasejobs.management.output import add_format, as_json, explained_errors, table
 from django_leasejobs.schedules import Schedule, parse, zone
 
-A_MOMENT = timedelta(microseconds=1)
 MOST = 10_000
 COLUMNS = ("local time", "UTC", "clock change")
 
