@@ -113,9 +113,9 @@ def _weigh(
     verdicts = _verdicts(given, instants)
     candidates = [position for position, verdict in enumerate(verdicts) if verdict is None]
     kept = candidates[-keep:]
-    stands_for_them = f"the run of {instants[kept[-1]].isoformat()}" if kept else ""
+    stands_for_them = f"the instant of {instants[kept[-1]].isoformat()}" if kept else ""
     if following is not None and following <= given.until and kept and (moved or kept[0] > 0):
-        stands_for_them = "a later run"
+        stands_for_them = "a later instant"
         following = instants[kept[0]]
         del instants[kept[0] :], verdicts[kept[0] :]
     for position in candidates[:-keep]:

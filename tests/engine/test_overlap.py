@@ -8,6 +8,7 @@ import pytest
 
 from django_leasejobs.engine.backfill import backfill_job
 from django_leasejobs.engine.outcomes import Raised, Stopped, Succeeded
+from django_leasejobs.engine.plan import plan_jobs
 from django_leasejobs.engine.trigger import Order, trigger_job
 from django_leasejobs.exceptions import JobDefinitionError
 from django_leasejobs.models import Job, Lease, Run, RunStatus
@@ -43,6 +44,19 @@ def test_skip_records_the_instant_and_starts_the_next_one_when_the_run_is_over()
     assert (skipped.status, skipped.reason, skipped.instants) == (RunStatus.SKIPPED, STILL_RUNNING, 1)
     assert following.status == RunStatus.READY
     assert come_due(job, instant + 3 * MINUTE).reason == STILL_WAITING
+
+
+def test_missed_instants_name_the_one_that_stands_for_them_which_may_be_skipped() -> None:
+    job, _, instant = running_job("skip")
+    newest = instant + 3 * MINUTE
+    Job.objects.filter(pk=job.pk).update(next_run_at=instant + MINUTE, ends_at=newest)
+
+    plan_jobs()
+
+    missed, skipped = Run.objects.filter(job=job, finished_at__isnull=False).order_by("scheduled_for")
+    assert (missed.status, missed.instants) == (RunStatus.MISSED, 2)
+    assert missed.reason == f"coalesced into the instant of {newest.isoformat()}"
+    assert (skipped.status, skipped.scheduled_for, skipped.reason) == (RunStatus.SKIPPED, newest, STILL_RUNNING)
 
 
 def test_queue_lets_one_wait_and_records_the_others() -> None:

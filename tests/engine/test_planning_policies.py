@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("within_a_minute")]
 
 HOUR = timedelta(hours=1)
 A_WEEK = 10_080
-COALESCED = "coalesced into the run of "
+COALESCED = "coalesced into the instant of "
 LATE = "more than 1h late, past the start deadline"
 NOT_CAUGHT_UP = "more than 1m late, not caught up"
 BEYOND_THE_BOUND = "not among the newest 100, the most that are caught up"

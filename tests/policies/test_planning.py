@@ -37,7 +37,7 @@ def skipped(first: int, last: int, name: str) -> Skipped:
     return Skipped(at(first), at(last), last - first + 1, f"excluded by the calendar {name!r}")
 
 
-INTO_5 = f"coalesced into the run of {at(5).isoformat()}"
+INTO_5 = f"coalesced into the instant of {at(5).isoformat()}"
 LATE_60 = "more than 1m late, not caught up"
 PAST_2 = "more than 2m late, past the start deadline"
 NEWEST_2 = "not among the newest 2, the most that are caught up"
@@ -92,7 +92,7 @@ EXAMPLES = {
     ),
     "latest runs the newest that no calendar excludes": (
         given(excludes=[TAIL]),
-        [missed(1, 2, f"coalesced into the run of {at(3).isoformat()}"), *due(3), skipped(4, 5, "tail")],
+        [missed(1, 2, f"coalesced into the instant of {at(3).isoformat()}"), *due(3), skipped(4, 5, "tail")],
         at(6),
     ),
     "latest, a calendar in between": (
@@ -158,7 +158,7 @@ def test_a_plan_that_the_bound_stops_leaves_the_candidates_to_the_next_one() -> 
     first = plan(given(), bounds)
     second = plan(given(cursor=first.next_run_at), bounds)
 
-    assert first == Plan((missed(1, 2, "coalesced into a later run"),), at(3))
+    assert first == Plan((missed(1, 2, "coalesced into a later instant"),), at(3))
     assert second == Plan((missed(3, 4, INTO_5), *due(5)), at(6))
 
 
@@ -194,7 +194,7 @@ def test_the_rows_of_a_plan_are_bounded() -> None:
 
     first = plan(asked, Bounds(max_entries=2))
 
-    assert first == Plan((skipped(1, 1, "odd"), missed(2, 2, f"coalesced into the run of {at(4).isoformat()}")), at(3))
+    assert first == Plan((skipped(1, 1, "odd"), missed(2, 2, f"coalesced into the instant of {at(4).isoformat()}")), at(3))
 
 
 @pytest.mark.parametrize(
