@@ -167,7 +167,6 @@ def trigger(
     """
     from .engine.trigger import Order, trigger_job
 
-    _check_arguments(name, args, kwargs)
     order = Order(
         args=args,
         kwargs=kwargs,
@@ -186,15 +185,6 @@ def _options(schedule: str | None, options: Mapping[str, Any]) -> Options:
         known = ", ".join(sorted(set(Options.__dataclass_fields__) - {"schedule"}))
         raise JobDefinitionError(f"A job has no option {unknown[0]!r}. Options: {known}.")
     return Options(schedule=schedule, **options)
-
-
-def _check_arguments(name: str, args: Sequence[Any] | None, kwargs: Mapping[str, Any] | None) -> None:
-    """Check arguments against the function where this process knows the job by its code."""
-    definition = registry.jobs.get(name)
-    if definition is not None and (args is not None or kwargs is not None):
-        definition.task.check_arguments(
-            definition.args if args is None else args, definition.kwargs if kwargs is None else kwargs
-        )
 
 
 def _callable_of(func: Callable[..., Any]) -> Callable[..., Any]:

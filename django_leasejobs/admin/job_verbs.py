@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from django_leasejobs.engine.pause import pause_job, resume_job
-from django_leasejobs.engine.trigger import Order, trigger_job
+from django_leasejobs.engine.trigger import MAX_WHO, Order, trigger_job
 from django_leasejobs.exceptions import UnknownJob
 from django_leasejobs.models import Job, RunStatus
 
@@ -20,8 +20,6 @@ from .display import link
 from .fields import ArgumentsField
 from .job_checks import argument_errors
 from .verbs import Done, Verb, VerbForm
-
-MAX_USER = 150
 
 
 class TriggerForm(VerbForm):
@@ -79,7 +77,7 @@ class ResumeForm(VerbForm):
 
 def _trigger(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
     try:
-        run = trigger_job(job.name, Order(triggered_by=user[:MAX_USER], **answers))
+        run = trigger_job(job.name, Order(triggered_by=user[:MAX_WHO], **answers))
     except UnknownJob:
         return Done(words=_("Not triggered, deleted meanwhile"), level=messages.ERROR)
     to_run = link("run", run.pk, _("Run %(id)s") % {"id": run.pk})
@@ -99,7 +97,7 @@ def _trigger(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
 
 def _pause(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
     reason = answers["reason"]
-    if not pause_job(job.pk, by=user[:MAX_USER], reason=reason):
+    if not pause_job(job.pk, by=user[:MAX_WHO], reason=reason):
         return Done(words=_("Nothing done, paused already"), level=messages.WARNING)
     return Done(words=_("Paused"), entry=_("Paused: %(reason)s") % {"reason": reason or _("no reason given.")})
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django_leasejobs import vendor
-from django_leasejobs.clock import database_now
 from django_leasejobs.durations import A_MOMENT
-from django_leasejobs.exceptions import ScheduleError, UnknownJob
+from django_leasejobs.exceptions import ScheduleError
 from django_leasejobs.models import Job, Origin, Run, RunStatus
 from django_leasejobs.models.fields import LOWEST_PRIORITY
 from django_leasejobs.policies.backfilling import Filling, Row, Stretch, fill
@@ -18,8 +17,10 @@ from django_leasejobs.schedules import Schedule
 
 from .calendars import calendars_of, known_calendars, names_in
 from .cursor import cursor_of, schedule_of
+from .jobs import lock_job
+from .new_runs import run_of
 from .transactions import alias, in_short_transaction
-from .trigger import WAKE_CLAIM, run_of
+from .trigger import WAKE_CLAIM
 
 DEFAULT_LIMIT = 1000
 LARGEST_RANGE = 200_000
@@ -63,10 +64,7 @@ def backfill_job(
     prune (what it deleted first has no row any more).
     """
     using = alias()
-    job = vendor.lock(Job.objects.using(using).filter(name=name)).first()
-    if job is None:
-        raise UnknownJob(f"There is no job named {name!r} in the job table. Run sync_jobs, or see list_jobs.")
-    now = database_now(using)
+    job, now = lock_job(using, name)
     _check_range(job, start, end, now)
     schedule = schedule_of(job)
     cursor = cursor_of(job, schedule)

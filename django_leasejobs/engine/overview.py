@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 from django.db.models import Subquery
 
 from django_leasejobs.clock import database_now
-from django_leasejobs.exceptions import ScheduleError, UnknownJob
+from django_leasejobs.exceptions import ScheduleError
 from django_leasejobs.models import Job, Run
 from django_leasejobs.policies.health import can_take, is_alive
-from django_leasejobs.registry import registry
 
 from .cursor import schedule_of
 from .facts import newest_ended, worker_facts
@@ -63,21 +61,6 @@ def all_jobs() -> tuple[JobOverview, ...]:
     newest = [job.newest for job in jobs if job.newest is not None]
     runs = {run.pk: run for run in Run.objects.using(using).filter(pk__in=newest).only("status", "finished_at")}
     return tuple(_overview(job, runs.get(job.newest), now) for job in jobs)
-
-
-def find_job(name: str) -> Job:
-    """Return the job of this name; raise UnknownJob, which names the close ones."""
-    jobs = Job.objects.using(alias())
-    job = jobs.filter(name=name).first()
-    if job is not None:
-        return job
-    words = f"There is no job named {name!r} in the job table."
-    if name in registry.jobs:
-        raise UnknownJob(f"{words} The code defines it: run sync_jobs first.")
-    close = difflib.get_close_matches(name, jobs.order_by().values_list("name", flat=True), n=3)
-    if close:
-        raise UnknownJob(f"{words} Did you mean {' or '.join(map(repr, close))}?")
-    raise UnknownJob(f"{words} See list_jobs for the names.")
 
 
 def look_at_run(run_id: int) -> RunOverview | None:

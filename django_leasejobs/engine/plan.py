@@ -19,7 +19,8 @@ from django_leasejobs.policies.unrecorded import Span
 from .calendars import known_calendars, names_in
 from .plan_rows import Batch, plan_one
 from .transactions import alias, in_short_transaction
-from .trigger import WAKE_CLAIM, counted, replace_unfinished
+from .trigger import WAKE_CLAIM
+from .unfinished import overlapping, replace_unfinished
 
 BATCH = 200
 
@@ -132,7 +133,7 @@ def _unfinished_counts(using: str, jobs: Sequence[Job]) -> Mapping[int, tuple[in
     if not ids:
         return {}
     rows = (
-        counted(Run.objects.using(using).filter(job__in=ids))
+        overlapping(Run.objects.using(using).filter(job__in=ids))
         .values_list("job_id")
         .annotate(
             waiting=Count("pk", filter=Q(status=RunStatus.READY)),

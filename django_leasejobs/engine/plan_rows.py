@@ -27,7 +27,7 @@ from django_leasejobs.policies.unrecorded import Span, Unrecorded
 
 from .calendars import Known, calendars_of
 from .cursor import cursor_of, schedule_of
-from .trigger import run_of
+from .new_runs import run_of
 
 ONLY_THE_NEWEST = Bounds(max_catch_up=1)
 

@@ -8,8 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from django_leasejobs.engine.jobs import find_job
 from django_leasejobs.engine.outcomes import Raised
-from django_leasejobs.engine.overview import RunOverview, all_jobs, find_job, has_a_worker, look_at_run
+from django_leasejobs.engine.overview import RunOverview, all_jobs, has_a_worker, look_at_run
 from django_leasejobs.exceptions import UnknownJob
 from django_leasejobs.models import Run, RunStatus
 from tests.support.factories import make_job, make_run, make_worker, now

@@ -9,12 +9,12 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from django_leasejobs.durations import format_duration, parse_duration
-from django_leasejobs.engine.overview import RunOverview, find_job, has_a_worker, look_at_run
+from django_leasejobs.engine.jobs import find_job
+from django_leasejobs.engine.overview import RunOverview, has_a_worker, look_at_run
 from django_leasejobs.engine.trigger import Order, trigger_job
 from django_leasejobs.exceptions import DurationError
 from django_leasejobs.management.output import JobsCommand, printable
-from django_leasejobs.models import Job, RunStatus
-from django_leasejobs.registry import registry, require_json
+from django_leasejobs.models import RunStatus
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
@@ -36,7 +36,6 @@ class Command(JobsCommand):
         args = _read("--args", options["job_args"], list, "an array such as '[1, 2]'")
         kwargs = _read("--kwargs", options["job_kwargs"], dict, """an object such as '{"day": 1}'""")
         job = find_job(options["name"])
-        _check_arguments(job, args, kwargs)
         run_id = trigger_job(job.name, Order(args=args, kwargs=kwargs, triggered_by=_who())).pk
         run = _seen(run_id)
         self._tell(run)
@@ -89,16 +88,6 @@ def _read(option: str, text: str | None, kind: type, example: str) -> Any:
     if not isinstance(value, kind):
         raise CommandError(f"{option} {text!r} is JSON, but not {example}.")
     return value
-
-
-def _check_arguments(job: Job, args: list[Any] | None, kwargs: dict[str, Any] | None) -> None:
-    """Check what the run would be called with, as far as this process knows the task."""
-    given = job.args if args is None else args, job.kwargs if kwargs is None else kwargs
-    task = registry.tasks.get(job.task)
-    if task is None:
-        require_json(given, what=f"the arguments of {job.task!r}")
-    else:
-        task.check_arguments(*given)
 
 
 def _seconds(text: str | None) -> float | None:
