@@ -7,6 +7,8 @@ from pathlib import Path
 import django
 import environ
 
+from testproject.database_url import database_from
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
@@ -50,7 +52,7 @@ TEMPLATES = [
 ]
 WSGI_APPLICATION = "testproject.wsgi.application"
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")}
+DATABASES = {"default": database_from(env, default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")}
 _database = DATABASES["default"]
 if _database["ENGINE"].endswith("sqlite3"):
     # Several processes share the file: readers must not keep the writer out, and a writer waits its turn.
