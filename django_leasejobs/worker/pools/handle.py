@@ -59,9 +59,14 @@ class ChildHandle:
     def start(cls, context: BaseContext, settings: ChildSettings) -> ChildHandle:
         ours, theirs = context.Pipe()
         process = context.Process(target=child_main, args=(theirs, settings), name="leasejobs-child")  # type: ignore[attr-defined]
-        with import_path_in_environment():
-            process.start()
-        theirs.close()
+        try:
+            with import_path_in_environment():
+                process.start()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
         return cls(process, ours)
 
     @property

@@ -68,8 +68,7 @@ class ProcessPool:
         os.set_blocking(self._wake_reader, False)
 
     def start(self) -> None:
-        for _ in range(self._size):
-            self._spawn()
+        self._fill_up()
 
     def free(self) -> int:
         with self._lock:
@@ -145,17 +144,24 @@ class ProcessPool:
                 child.pipe.close()
             self._children.clear()
 
-    def _spawn(self) -> None:
-        child = ChildHandle.start(self._context, self._settings)
-        with self._lock:
-            self._children.append(child)
-
     def _fill_up(self) -> None:
         """Replace dead children, with a pause that grows while new ones die before they are ready."""
         if self._stopping or len(self._children) >= self._size or ticks() < self._respawn_at:
             return
-        while len(self._children) < self._size:
-            self._spawn()
+        try:
+            while len(self._children) < self._size:
+                child = ChildHandle.start(self._context, self._settings)
+                with self._lock:
+                    self._children.append(child)
+        except (OSError, EOFError) as error:
+            # No memory, no file handles, or the fork server was killed: the next try starts a new one.
+            self._pause_starts(f"could not be started ({error!r})")
+
+    def _pause_starts(self, what_happened: str) -> None:
+        self._failed_starts += 1
+        pause = min(LONGEST_RESPAWN_PAUSE, FIRST_RESPAWN_PAUSE * 2 ** min(self._failed_starts, 10))
+        self._respawn_at = ticks() + pause
+        logger.error("A child process %s, next one in %.1f s", what_happened, pause)
 
     def _waitables(self) -> list[Any]:
         with self._lock:
@@ -254,10 +260,7 @@ class ProcessPool:
         child.pipe.close()
         self._children.remove(child)
         if not child.ready:
-            self._failed_starts += 1
-            pause = min(LONGEST_RESPAWN_PAUSE, FIRST_RESPAWN_PAUSE * 2**self._failed_starts)
-            self._respawn_at = ticks() + pause
-            logger.error("A child process ended before it was ready (%s), next one in %.1f s", child.exit_words, pause)
+            self._pause_starts(f"ended before it was ready ({child.exit_words})")
         assigned = list(child.assigned)
         if assigned and not assigned[0].abandoned:
             self._report(assigned[0], _ending_of(child, assigned[0]))
