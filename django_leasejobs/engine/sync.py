@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
+from django.db.models import Q
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import database_now
@@ -66,9 +67,8 @@ def _sync(definitions: list[JobDefinition], *, dry_run: bool) -> Synced:
     using = alias()
     now = database_now(using)
     names = {definition.name for definition in definitions}
-    rows = Job.objects.using(using).filter(source=Source.CODE) | Job.objects.using(using).filter(name__in=names)
+    rows = Job.objects.using(using).filter(Q(source=Source.CODE) | Q(name__in=names))
     known = {job.name: job for job in vendor.lock(rows.order_by("pk"))}
-    conflicts = tuple(sorted(name for name in names if name in known and known[name].source != Source.CODE))
     updated: dict[str, Mapping[str, tuple[Any, Any]]] = {}
     created, revived = [], []
     for definition in definitions:
@@ -76,27 +76,16 @@ def _sync(definitions: list[JobDefinition], *, dry_run: bool) -> Synced:
         if job is None:
             created.append(_new_row(definition, now))
         elif job.source == Source.CODE:
-            changes = _changes(definition, job)
-            moved = not MOVES_THE_CURSOR.isdisjoint(changes)
-            if moved and not dry_run:
-                record_due(using, [job], now)
-            for column, (_, value) in changes.items():
-                setattr(job, column, value)
-            if job.retired_at is not None:
-                job.retired_at, job.enabled = None, definition.enabled
+            was_retired = job.retired_at is not None
+            changes = _update(using, job, definition, now, dry_run=dry_run)
+            if was_retired:
                 revived.append(job)
             elif changes:
                 updated[job.name] = changes
-            if moved or job in revived:
-                # Counted from now: nothing of the past is replayed.
-                job.next_run_at = next_instant(job, now)
     gone = [job for name, job in known.items() if name not in names and job.retired_at is None]
     elsewhere = {task for worker in live_workers(using) for task in worker.tasks} if gone else set()
     retired = [job for job in gone if job.task not in elsewhere]
-    if not dry_run:
-        record_due(using, retired, now)
-    for job in retired:
-        job.retired_at, job.enabled, job.next_run_at = now, False, None
+    _retire(using, retired, now, dry_run=dry_run)
     if not dry_run:
         _write(using, created, [*revived, *retired, *(known[name] for name in updated)])
     return Synced(
@@ -105,8 +94,32 @@ def _sync(definitions: list[JobDefinition], *, dry_run: bool) -> Synced:
         revived=tuple(job.name for job in revived),
         retired=tuple(job.name for job in retired),
         kept_for_others=tuple(job.name for job in gone if job.task in elsewhere),
-        conflicts=conflicts,
+        conflicts=tuple(sorted(name for name in names & known.keys() if known[name].source != Source.CODE)),
     )
+
+
+def _update(
+    using: str, job: Job, definition: JobDefinition, now: datetime, *, dry_run: bool
+) -> Mapping[str, tuple[Any, Any]]:
+    """Let the row say what the code says; return the columns that differed. Nothing of the past is replayed."""
+    changes = _changes(definition, job)
+    moved = not MOVES_THE_CURSOR.isdisjoint(changes)
+    if moved and not dry_run:
+        record_due(using, [job], now)
+    for column, (_, value) in changes.items():
+        setattr(job, column, value)
+    if job.retired_at is not None:
+        job.retired_at, job.enabled, moved = None, definition.enabled, True
+    if moved:
+        job.next_run_at = next_instant(job, now)
+    return changes
+
+
+def _retire(using: str, jobs: list[Job], now: datetime, *, dry_run: bool) -> None:
+    if not dry_run:
+        record_due(using, jobs, now)
+    for job in jobs:
+        job.retired_at, job.enabled, job.next_run_at = now, False, None
 
 
 def _values(definition: JobDefinition) -> dict[str, Any]:
@@ -128,8 +141,7 @@ def _changes(definition: JobDefinition, job: Job) -> dict[str, tuple[Any, Any]]:
 
 
 def _write(using: str, created: list[Job], changed: list[Job]) -> None:
-    with transaction.atomic(using=using):
-        Job.objects.using(using).bulk_create(created)
+    Job.objects.using(using).bulk_create(created)
     if changed:
         columns = [*COLUMNS, "task", "enabled", "retired_at", "next_run_at", "planned_until", "schedule_error"]
         Job.objects.using(using).bulk_update(changed, columns)
