@@ -13,15 +13,18 @@ from .exceptions import DurationError, JobDefinitionError, ScheduleError
 from .policies.overlap import Overlap
 from .policies.planning import CatchUp
 from .policies.timing import ZERO, Timing, check_timing
-from .registry import JobDefinition, Task
+from .registry import COMMAND_PREFIX, JobDefinition, Task
 
 Duration = timedelta | int | float | str
+Check = Callable[[Sequence[Any], Mapping[str, Any]], None] | None
 E = TypeVar("E", Overlap, CatchUp)
 
 MAX_NAME = 200
 MAX_COUNT = 1_000_000
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
 SHORTEST_LEASE = timedelta(seconds=1)
+SHORTEST_TIMEOUT = timedelta(milliseconds=1)
+SHORTEST_DEADLINE = timedelta(seconds=1)
 LONGEST = timedelta(days=36500)
 
 
@@ -55,7 +58,7 @@ class Options:
     enabled: bool = True
 
 
-def task_of(func: object, *, name: str | None, takes_context: bool, atomic: bool) -> Task:
+def task_of(func: object, *, name: str | None, takes_context: bool, atomic: bool, check: Check = None) -> Task:
     """Check a function and make a task of it; raise JobDefinitionError for one that a worker couldn't find or call."""
     if not callable(func) or not hasattr(func, "__qualname__"):
         raise JobDefinitionError(f"A job needs a function, not {func!r}.")
@@ -75,7 +78,8 @@ def task_of(func: object, *, name: str | None, takes_context: bool, atomic: bool
             f"{func.__qualname__} is async and atomic: Django has no async transactions. Use context.guard() in"
             " sync_to_async code instead."
         )
-    return Task(name=_name(name, default=default_name(func)), func=func, takes_context=takes_context, atomic=atomic)
+    made_name = _name(name, default=default_name(func))
+    return Task(name=made_name, func=func, takes_context=takes_context, atomic=atomic, check=check)
 
 
 def default_name(func: Callable[..., Any]) -> str:
@@ -89,20 +93,11 @@ def define(task: Task, options: Options, *, default_lease: timedelta) -> JobDefi
     reader = _Reader(task.name)
     args, kwargs = reader.arguments(options)
     task.check_arguments(args, kwargs)
-    timing = Timing(
-        schedule=reader.schedule(options.schedule),
-        timezone=options.timezone,
-        starts_at=options.starts_at,
-        ends_at=options.ends_at,
-        exclude=reader.names("exclude", options.exclude),
-        spread=reader.duration("spread", options.spread) or ZERO,
-        start_deadline=reader.duration("start_deadline", options.start_deadline, lowest=timedelta(seconds=1)),
-    )
-    reader.timing(timing, options)
+    timing = reader.timing(options)
     return JobDefinition(
         name=task.name,
         task=task,
-        description=reader.description(options.description, task.func),
+        description=reader.description(options.description, task),
         args=args,
         kwargs=kwargs,
         schedule=timing.schedule,
@@ -117,13 +112,11 @@ def define(task: Task, options: Options, *, default_lease: timedelta) -> JobDefi
         backoff=reader.duration("backoff", options.backoff) or ZERO,
         max_lost=reader.whole("max_lost", options.max_lost, 0, MAX_COUNT),
         lease=reader.duration("lease", options.lease, lowest=SHORTEST_LEASE) or default_lease,
-        timeout=reader.duration("timeout", options.timeout, lowest=timedelta(milliseconds=1)),
+        timeout=reader.duration("timeout", options.timeout, lowest=SHORTEST_TIMEOUT),
         overlap=reader.choice("overlap", options.overlap, Overlap),
         catch_up=reader.choice("catch_up", options.catch_up, CatchUp),
         start_deadline=timing.start_deadline,
-        pause_after_failures=None
-        if options.pause_after_failures is None
-        else reader.whole("pause_after_failures", options.pause_after_failures, 1, MAX_COUNT),
+        pause_after_failures=reader.whole_or_none("pause_after_failures", options.pause_after_failures, 1, MAX_COUNT),
         enabled=reader.flag("enabled", options.enabled),
     )
 
@@ -135,14 +128,13 @@ def _name(name: object, *, default: str) -> str:
         raise JobDefinitionError(
             f"A job's name must be a printable text without blanks at its ends, not {name!r}.", field="name"
         )
+    if name.startswith(COMMAND_PREFIX):
+        words = f"{name!r} is the name of a management command's own task. Give the job another name."
+        raise JobDefinitionError(words, field="name")
     if len(name) > MAX_NAME:
         words = f"A job's name may have {MAX_NAME} characters, {name[:20]!r}... has {len(name)}."
         raise JobDefinitionError(words, field="name")
     return name
-
-
-def _summary(func: Callable[..., Any]) -> str:
-    return inspect.cleandoc(func.__doc__ or "").partition("\n\n")[0]
 
 
 class _Reader:
@@ -169,6 +161,9 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
             raise self.error(option, value, f"a whole number from {lowest} to {highest} is needed.")
         return value
+
+    def whole_or_none(self, option: str, value: object, lowest: int, highest: int) -> int | None:
+        return None if value is None else self.whole(option, value, lowest, highest)
 
     def text(self, option: str, value: object, longest: int) -> str:
         if not isinstance(value, str) or not value.strip() or len(value) > longest or not value.isprintable():
@@ -200,9 +195,9 @@ class _Reader:
             raise self.error("kwargs", kwargs, "a dict is needed.")
         return list(args), dict(kwargs)
 
-    def description(self, value: object, func: Callable[..., Any]) -> str:
+    def description(self, value: object, task: Task) -> str:
         if value is None:
-            return _summary(func)
+            return task.description.partition("\n\n")[0]
         if not isinstance(value, str):
             raise self.error("description", value, "a text is needed.")
         return value
@@ -212,7 +207,17 @@ class _Reader:
             raise self.error("schedule", value, "a text such as '0 2 * * *' is needed.")
         return (value or "").strip()
 
-    def timing(self, timing: Timing, options: Options) -> None:
+    def timing(self, options: Options) -> Timing:
+        """Read all that says when the job runs, and check that it makes sense together."""
+        timing = Timing(
+            schedule=self.schedule(options.schedule),
+            timezone=options.timezone,
+            starts_at=options.starts_at,
+            ends_at=options.ends_at,
+            exclude=self.names("exclude", options.exclude),
+            spread=self.duration("spread", options.spread) or ZERO,
+            start_deadline=self.duration("start_deadline", options.start_deadline, lowest=SHORTEST_DEADLINE),
+        )
         try:
             check_timing(timing, name=self.job)
         except ScheduleError as error:
@@ -220,3 +225,4 @@ class _Reader:
             raise ScheduleError(words, field=error.field) from None
         except JobDefinitionError as error:
             raise self.error(error.field, getattr(options, error.field), error.reason) from None
+        return timing
