@@ -10,22 +10,24 @@ from typing import Any, TypeVar
 
 from .durations import parse_duration
 from .exceptions import DurationError, JobDefinitionError, ScheduleError
+from .policies.calendars import MAX_NAME as LONGEST_CALENDAR_NAME
+from .policies.limits import (
+    HIGHEST_PRIORITY,
+    LARGEST_COUNT,
+    LONGEST_NAME,
+    LONGEST_QUEUE_NAME,
+    LOWEST_PRIORITY,
+    SHORTEST_LEASE,
+    SHORTEST_START_DEADLINE,
+    SHORTEST_TIMEOUT,
+)
 from .policies.overlap import Overlap
 from .policies.planning import CatchUp
 from .policies.timing import ZERO, Timing, check_timing
 from .registry import COMMAND_PREFIX, JobDefinition, Task
 
 Duration = timedelta | int | float | str
-Check = Callable[[Sequence[Any], Mapping[str, Any]], None] | None
 E = TypeVar("E", Overlap, CatchUp)
-
-MAX_NAME = 200
-MAX_COUNT = 1_000_000
-LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
-SHORTEST_LEASE = timedelta(seconds=1)
-SHORTEST_TIMEOUT = timedelta(milliseconds=1)
-SHORTEST_DEADLINE = timedelta(seconds=1)
-LONGEST = timedelta(days=36500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ class Options:
     enabled: bool = True
 
 
-def task_of(func: object, *, name: str | None, takes_context: bool, atomic: bool, check: Check = None) -> Task:
+def task_of(func: object, *, name: str | None, takes_context: bool, atomic: bool) -> Task:
     """Check a function and make a task of it; raise JobDefinitionError for one that a worker couldn't find or call."""
     if not callable(func) or not hasattr(func, "__qualname__"):
         raise JobDefinitionError(f"A job needs a function, not {func!r}.")
@@ -78,8 +80,7 @@ def task_of(func: object, *, name: str | None, takes_context: bool, atomic: bool
             f"{func.__qualname__} is async and atomic: Django has no async transactions. Use context.guard() in"
             " sync_to_async code instead."
         )
-    made_name = _name(name, default=default_name(func))
-    return Task(name=made_name, func=func, takes_context=takes_context, atomic=atomic, check=check)
+    return Task(name=_name(name, default=default_name(func)), func=func, takes_context=takes_context, atomic=atomic)
 
 
 def default_name(func: Callable[..., Any]) -> str:
@@ -106,17 +107,19 @@ def define(task: Task, options: Options, *, default_lease: timedelta) -> JobDefi
         ends_at=timing.ends_at,
         exclude=list(timing.exclude),
         spread=timing.spread,
-        queue=reader.text("queue", options.queue, 100),
+        queue=reader.text("queue", options.queue, LONGEST_QUEUE_NAME),
         priority=reader.whole("priority", options.priority, LOWEST_PRIORITY, HIGHEST_PRIORITY),
-        retries=reader.whole("retries", options.retries, 0, MAX_COUNT),
+        retries=reader.whole("retries", options.retries, 0, LARGEST_COUNT),
         backoff=reader.duration("backoff", options.backoff) or ZERO,
-        max_lost=reader.whole("max_lost", options.max_lost, 0, MAX_COUNT),
+        max_lost=reader.whole("max_lost", options.max_lost, 0, LARGEST_COUNT),
         lease=reader.duration("lease", options.lease, lowest=SHORTEST_LEASE) or default_lease,
         timeout=reader.duration("timeout", options.timeout, lowest=SHORTEST_TIMEOUT),
         overlap=reader.choice("overlap", options.overlap, Overlap),
         catch_up=reader.choice("catch_up", options.catch_up, CatchUp),
         start_deadline=timing.start_deadline,
-        pause_after_failures=reader.whole_or_none("pause_after_failures", options.pause_after_failures, 1, MAX_COUNT),
+        pause_after_failures=reader.whole_or_none(
+            "pause_after_failures", options.pause_after_failures, 1, LARGEST_COUNT
+        ),
         enabled=reader.flag("enabled", options.enabled),
     )
 
@@ -131,8 +134,8 @@ def _name(name: object, *, default: str) -> str:
     if name.startswith(COMMAND_PREFIX):
         words = f"{name!r} is the name of a management command's own task. Give the job another name."
         raise JobDefinitionError(words, field="name")
-    if len(name) > MAX_NAME:
-        words = f"A job's name may have {MAX_NAME} characters, {name[:20]!r}... has {len(name)}."
+    if len(name) > LONGEST_NAME:
+        words = f"A job's name may have {LONGEST_NAME} characters, {name[:20]!r}... has {len(name)}."
         raise JobDefinitionError(words, field="name")
     return name
 
@@ -153,7 +156,7 @@ class _Reader:
             read = parse_duration(value)
         except DurationError as error:
             raise self.error(option, value, str(error)) from None
-        if not lowest <= read <= LONGEST:
+        if read < lowest:
             raise self.error(option, value, f"at least {lowest.total_seconds():g} s and at most 100 years is needed.")
         return read
 
@@ -173,7 +176,7 @@ class _Reader:
     def names(self, option: str, value: object) -> list[str]:
         if isinstance(value, str) or not isinstance(value, list | tuple):
             raise self.error(option, value, "a list of calendar names is needed.")
-        return [self.text(option, item, 100) for item in value]
+        return [self.text(option, item, LONGEST_CALENDAR_NAME) for item in value]
 
     def choice(self, option: str, value: str, kind: type[E]) -> E:
         try:
@@ -216,7 +219,7 @@ class _Reader:
             ends_at=options.ends_at,
             exclude=self.names("exclude", options.exclude),
             spread=self.duration("spread", options.spread) or ZERO,
-            start_deadline=self.duration("start_deadline", options.start_deadline, lowest=SHORTEST_DEADLINE),
+            start_deadline=self.duration("start_deadline", options.start_deadline, lowest=SHORTEST_START_DEADLINE),
         )
         try:
             check_timing(timing, name=self.job)

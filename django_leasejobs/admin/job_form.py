@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
@@ -17,6 +16,15 @@ from django_leasejobs.clock import database_now
 from django_leasejobs.conf import get_settings
 from django_leasejobs.engine.transactions import alias
 from django_leasejobs.models import Calendar, Job
+from django_leasejobs.policies.limits import (
+    HIGHEST_PRIORITY,
+    LARGEST_COUNT,
+    LONGEST_SCHEDULE,
+    LOWEST_PRIORITY,
+    SHORTEST_LEASE,
+    SHORTEST_START_DEADLINE,
+    SHORTEST_TIMEOUT,
+)
 from django_leasejobs.registry import registry
 
 from .fields import ArgumentsField, DurationTextField, SuggestingInput
@@ -39,7 +47,6 @@ CATCH_UPS = [
     ("all", gettext_lazy("all: each runs, oldest first, within bounds")),
     ("none", gettext_lazy("none: all are recorded as missed")),
 ]
-SHORTEST = timedelta(milliseconds=1)
 
 
 def zone_names() -> list[str]:
@@ -55,7 +62,7 @@ class JobForm(ModelForm):
     schedule = forms.CharField(
         label=gettext_lazy("Schedule"),
         required=False,
-        max_length=255,
+        max_length=LONGEST_SCHEDULE,
         widget=AdminTextInputWidget(attrs={"spellcheck": "false"}),
         help_text=gettext_lazy(
             "Five cron fields such as 0 2 * * 1-5, or @daily, @every 15m, @at 2027-01-31T02:00. Empty: only by hand."
@@ -87,19 +94,19 @@ class JobForm(ModelForm):
     lease = DurationTextField(
         label=gettext_lazy("Lease"),
         initial=lambda: get_settings().LEASE,
-        lowest=timedelta(seconds=1),
+        lowest=SHORTEST_LEASE,
         help_text=gettext_lazy("After how long a dead worker's run is taken up again. Not a limit: it is renewed."),
     )
     timeout = DurationTextField(
         label=gettext_lazy("Timeout"),
         required=False,
-        lowest=SHORTEST,
+        lowest=SHORTEST_TIMEOUT,
         help_text=gettext_lazy("The limit of one attempt, such as 15m. Empty: none."),
     )
     start_deadline = DurationTextField(
         label=gettext_lazy("Start deadline"),
         required=False,
-        lowest=timedelta(seconds=1),
+        lowest=SHORTEST_START_DEADLINE,
         help_text=gettext_lazy("What could not start within this is missed, such as 1h. Empty: none."),
     )
     overlap = forms.ChoiceField(
@@ -117,15 +124,14 @@ class JobForm(ModelForm):
         label=gettext_lazy("Pause after failures"),
         required=False,
         min_value=1,
-        max_value=1_000_000,
+        max_value=LARGEST_COUNT,
         help_text=gettext_lazy("Failed runs in a row after which the job pauses itself. Empty: never."),
     )
-
     priority = forms.IntegerField(
         label=gettext_lazy("Priority"),
         initial=0,
-        min_value=-100,
-        max_value=100,
+        min_value=LOWEST_PRIORITY,
+        max_value=HIGHEST_PRIORITY,
         help_text=gettext_lazy("Higher goes first, from -100 to 100."),
     )
 

@@ -6,11 +6,12 @@ from datetime import timedelta
 
 from django.db.models import CheckConstraint, Q
 
+from django_leasejobs.policies.limits import HIGHEST_PRIORITY, LOWEST_PRIORITY
+
 ZERO = timedelta(0)
 DEFAULT_LEASE = timedelta(seconds=60)
 DEFAULT_BACKOFF = timedelta(seconds=10)
 DEFAULT_MAX_LOST = 3
-LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
 
 
 def policy_checks(table: str, *, lease: str = "lease") -> list[CheckConstraint]:

@@ -11,10 +11,10 @@ from django_leasejobs.durations import format_duration
 from django_leasejobs.exceptions import JobDefinitionError, ScheduleError
 from django_leasejobs.schedules import Schedule, parse
 
+from .limits import LONGEST_SCHEDULE
 from .planning import first_instant
 
 ZERO = timedelta(0)
-MAX_SCHEDULE = 255
 # Enough instants to meet the shortest gap of ordinary expressions; the start is as good as any.
 GAPS_LOOKED_AT = 100
 LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
@@ -41,8 +41,8 @@ def check_timing(timing: Timing, *, name: str, now: datetime | None = None) -> S
     date must still be importable when the date has passed, so it leaves that out.
     """
     _check_window(timing)
-    if len(timing.schedule) > MAX_SCHEDULE:
-        raise ScheduleError(f"at most {MAX_SCHEDULE} characters are possible, not {len(timing.schedule)}")
+    if len(timing.schedule) > LONGEST_SCHEDULE:
+        raise ScheduleError(f"at most {LONGEST_SCHEDULE} characters are possible, not {len(timing.schedule)}")
     schedule = parse(timing.schedule, timing.timezone, name=name, anchor=timing.starts_at)
     if not timing.schedule.strip():
         _refuse_without_schedule(timing)
