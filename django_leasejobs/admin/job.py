@@ -167,9 +167,9 @@ class JobAdmin(VerbsAdmin):
         context["entered"] = entered
         context["zone"] = job.timezone
         if obj:
-            state = state_of(obj)
-            context["state"] = state
-            context["since"] = moment(state.since) if state.since else ""
+            shown = state_of(obj)
+            context["state"], context["reason"] = shown.state, shown.reason
+            context["since"] = moment(shown.since) if shown.since else ""
             context["where"] = where_defined(obj.task) if owned_by_code(obj) else None
             context["owned_by_code"] = owned_by_code(obj)
             context["made_again"] = _is_made_again(obj)

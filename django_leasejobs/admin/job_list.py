@@ -11,11 +11,11 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 
-from django_leasejobs.models import Job, Source
+from django_leasejobs.models import Job, JobState, Source
 
 from .display import EMPTY, badge, column, link, short_moment
 from .history import fetch_last_runs
-from .job_state import WORDS, owned_by_code, state_of
+from .job_state import owned_by_code, state_of
 from .preview import in_zone, words_of
 from .tasks import where_defined
 
@@ -36,26 +36,26 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return list(WORDS.items())
+        return list(JobState.choices)
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
         not_retired = Q(retired_at__isnull=True)
         followed = not_retired & Q(enabled=True, paused_at__isnull=True)
-        chosen = {
-            "retired": ~not_retired,
-            "disabled": not_retired & Q(enabled=False),
-            "paused": not_retired & Q(enabled=True, paused_at__isnull=False),
-            "broken": followed & ~Q(schedule_error=""),
-            "enabled": followed & Q(schedule_error=""),
+        chosen: dict[str, Q] = {
+            JobState.RETIRED: ~not_retired,
+            JobState.DISABLED: not_retired & Q(enabled=False),
+            JobState.PAUSED: not_retired & Q(enabled=True, paused_at__isnull=False),
+            JobState.BROKEN: followed & ~Q(schedule_error=""),
+            JobState.ACTIVE: followed & Q(schedule_error=""),
         }
         value = self.value() or ""
         return queryset.filter(chosen[value]) if value in chosen else queryset
 
 
 def _state(job: Job) -> Any:
-    state = state_of(job)
-    shown = badge(state.word, state.kind)
-    return format_html('{} <span class="leasejobs-quiet">{}</span>', shown, state.reason) if state.reason else shown
+    shown = state_of(job)
+    word = badge(shown.state.label, shown.state)
+    return format_html('{} <span class="leasejobs-quiet">{}</span>', word, shown.reason) if shown.reason else word
 
 
 def _next(job: Job) -> str:

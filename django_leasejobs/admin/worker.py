@@ -22,7 +22,7 @@ def _state(worker: Any) -> Any:
     facts = WorkerFacts(name=worker.name, heartbeat_at=worker.heartbeat_at, heartbeat_every=worker.heartbeat_every)
     if not is_alive(facts, as_utc(worker.now)):
         return badge(_("silent"), "expired")
-    return badge(_("stopping"), "paused") if worker.stopping else badge(_("alive"), "enabled")
+    return badge(_("stopping"), "paused") if worker.stopping else badge(_("alive"), "active")
 
 
 def _age(worker: Any) -> str:

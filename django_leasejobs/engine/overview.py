@@ -90,17 +90,6 @@ def has_a_worker(*, task: str, queue: str) -> bool:
     return any(is_alive(item, now) and can_take(item, task=task, queue=queue) for item in worker_facts(using))
 
 
-def state_of(job: Job) -> str:
-    """Say in one word whether the job's schedule is followed, and if not, why."""
-    if job.retired_at is not None:
-        return "retired"
-    if not job.enabled:
-        return "disabled"
-    if job.paused_at is not None:
-        return "paused"
-    return "broken" if job.schedule_error else "active"
-
-
 def words_of(job: Job) -> str:
     """Say in words when the job runs, or what is wrong with its schedule."""
     try:
@@ -123,5 +112,5 @@ def _overview(job: Job, newest: Run | None, now: datetime) -> JobOverview:
         last_run=None if newest is None else newest.pk,
         last_ended_at=None if newest is None else newest.finished_at,
         source=str(job.source),
-        state=state_of(job),
+        state=job.state.value,
     )

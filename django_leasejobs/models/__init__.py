@@ -5,7 +5,7 @@ from .calendar import Calendar
 from .job import Job
 from .lease import Lease
 from .run import Run
-from .statuses import FINISHED, UNFINISHED, Origin, Outcome, RunStatus, Source
+from .statuses import FINISHED, UNFINISHED, JobState, Origin, Outcome, RunStatus, Source
 from .worker import Worker
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Attempt",
     "Calendar",
     "Job",
+    "JobState",
     "Lease",
     "Origin",
     "Outcome",

@@ -9,7 +9,7 @@ from django_leasejobs.policies.overlap import Overlap
 from django_leasejobs.policies.planning import CatchUp
 
 from .fields import DEFAULT_BACKOFF, DEFAULT_LEASE, DEFAULT_MAX_LOST, ZERO, policy_checks
-from .statuses import Source
+from .statuses import JobState, Source
 
 
 class Job(models.Model):
@@ -114,3 +114,14 @@ class Job(models.Model):
     def active(self) -> bool:
         """Whether its schedule is followed: enabled, not paused, and still defined somewhere."""
         return self.enabled and self.paused_at is None and self.retired_at is None
+
+    @property
+    def state(self) -> JobState:
+        """The state that most needs a person; an active job whose schedule can't be followed is BROKEN."""
+        if self.retired_at is not None:
+            return JobState.RETIRED
+        if not self.enabled:
+            return JobState.DISABLED
+        if self.paused_at is not None:
+            return JobState.PAUSED
+        return JobState.BROKEN if self.schedule_error else JobState.ACTIVE

@@ -40,6 +40,16 @@ class Outcome(TextChoices):
     DISCARDED = "discarded", _("result discarded")
 
 
+class JobState(TextChoices):
+    """Whether a job's schedule is followed, and if not, why."""
+
+    ACTIVE = "active", _("active")
+    PAUSED = "paused", _("paused")
+    DISABLED = "disabled", _("disabled")
+    RETIRED = "retired", _("retired")
+    BROKEN = "broken", _("broken")
+
+
 class Source(TextChoices):
     """Where a job is defined."""
 

@@ -134,7 +134,7 @@ def test_the_list_of_jobs_says_how_each_is() -> None:
 @pytest.mark.parametrize(
     ("state", "names"),
     [
-        ("enabled", ["a"]),
+        ("active", ["a"]),
         ("paused", ["b"]),
         ("retired", ["c"]),
         ("broken", ["d"]),
