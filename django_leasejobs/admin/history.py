@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import Any
 
-from django.db.models import QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 
-from django_leasejobs.engine.facts import newest_ended
+from django_leasejobs.engine.history import newest_ended
 from django_leasejobs.engine.transactions import alias
 from django_leasejobs.models import UNFINISHED, Job, Run
 
@@ -17,7 +17,7 @@ RECENT = 5
 
 def with_last_runs(jobs: QuerySet[Job]) -> QuerySet[Job]:
     """Add the key of each job's run that ended last."""
-    return jobs.annotate(**{LAST: Subquery(newest_ended().values("pk")[:1])})
+    return jobs.annotate(**{LAST: Subquery(newest_ended(OuterRef("pk")).values("pk")[:1])})
 
 
 def fetch_last_runs(jobs: list[Any]) -> None:
@@ -30,7 +30,6 @@ def fetch_last_runs(jobs: list[Any]) -> None:
 
 def recent_runs(job: Job) -> list[Run]:
     """Return the last runs of a job: those that wait or run, then those that ended, the newest first."""
-    runs = Run.objects.using(alias()).filter(job=job.pk).only("status")
-    unfinished = runs.filter(status__in=UNFINISHED).order_by("-pk")[:RECENT]
-    ended = runs.filter(finished_at__isnull=False).order_by("-finished_at", "-pk")[:RECENT]
-    return list(islice(chain(unfinished, ended), RECENT))
+    unfinished = Run.objects.filter(job=job, status__in=UNFINISHED).order_by("-pk")
+    looks = (runs.using(alias()).only("status")[:RECENT] for runs in (unfinished, newest_ended(job)))
+    return list(islice(chain.from_iterable(looks), RECENT))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Min, OuterRef, Subquery
 
 from django_leasejobs.clock import database_now
-from django_leasejobs.models import Job, Lease, Run, RunStatus, Worker
+from django_leasejobs.models import Job, Lease, RunStatus, Worker
 from django_leasejobs.policies.health import Facts, JobFacts, LeaseFacts, WaitingFacts, WorkerFacts
 
 from .claim import claimable
+from .history import DECIDED, newest_ended
 from .transactions import alias
 
-DECIDED = (RunStatus.SUCCESSFUL, RunStatus.FAILED)
 MOST_FAILURES = 10
 """How many runs of a failing job are looked at, from the newest back."""
 
@@ -46,14 +44,6 @@ def worker_facts(using: str) -> tuple[WorkerFacts, ...]:
     )
 
 
-def newest_ended(statuses: Collection[str] | None = None) -> QuerySet[Run]:
-    """Select the ended runs of the outer query's job, the newest first, by the index for it."""
-    ended = Run.objects.filter(job=OuterRef("pk"), finished_at__isnull=False)
-    if statuses is not None:
-        ended = ended.filter(status__in=statuses)
-    return ended.order_by("-finished_at", "-pk")
-
-
 def _job_facts(using: str) -> tuple[JobFacts, ...]:
     failures = _failures_in_row(using)
     jobs = Job.objects.using(using).only(
@@ -81,7 +71,7 @@ def _failures_in_row(using: str) -> dict[int, int]:
 
     Each look takes one entry of an index, so a long history costs nothing.
     """
-    statuses = newest_ended(DECIDED).values("status")
+    statuses = newest_ended(OuterRef("pk"), DECIDED).values("status")
     looks = {f"look_{number}": Subquery(statuses[number : number + 1]) for number in range(1, MOST_FAILURES)}
     failing = Job.objects.using(using).annotate(look_0=Subquery(statuses[:1])).filter(look_0=RunStatus.FAILED)
     counts = {}

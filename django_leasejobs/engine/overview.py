@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Subquery
+from django.db.models import OuterRef, Subquery
 
 from django_leasejobs.clock import database_now
 from django_leasejobs.exceptions import ScheduleError
@@ -14,7 +14,8 @@ from django_leasejobs.models import Job, Run
 from django_leasejobs.policies.health import can_take, is_alive
 
 from .cursor import schedule_of
-from .facts import newest_ended, worker_facts
+from .facts import worker_facts
+from .history import newest_ended
 from .transactions import alias
 
 
@@ -57,7 +58,8 @@ def all_jobs() -> tuple[JobOverview, ...]:
     """Return all jobs by name. Three statements, however many jobs there are."""
     using = alias()
     now = database_now(using)
-    jobs = list(Job.objects.using(using).annotate(newest=Subquery(newest_ended().values("pk")[:1])).order_by("name"))
+    newest_run = Subquery(newest_ended(OuterRef("pk")).values("pk")[:1])
+    jobs = list(Job.objects.using(using).annotate(newest=newest_run).order_by("name"))
     newest = [job.newest for job in jobs if job.newest is not None]
     runs = {run.pk: run for run in Run.objects.using(using).filter(pk__in=newest).only("status", "finished_at")}
     return tuple(_overview(job, runs.get(job.newest), now) for job in jobs)

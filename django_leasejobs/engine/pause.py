@@ -6,10 +6,11 @@ from collections.abc import Collection
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, as_utc
-from django_leasejobs.models import Job, Run, RunStatus
+from django_leasejobs.models import Job, RunStatus
 from django_leasejobs.policies.pausing import should_pause
 
 from .cursor import next_instant
+from .history import DECIDED, newest_ended
 from .plan import record_due
 from .transactions import alias, in_short_transaction
 
@@ -68,9 +69,7 @@ def pause_failing_jobs(job_ids: Collection[int]) -> dict[str, str]:
     for job in watched:
         limit = job.pause_after_failures
         assert limit is not None
-        decided = (RunStatus.SUCCESSFUL, RunStatus.FAILED)
-        ended = Run.objects.using(using).filter(job=job, status__in=decided, finished_at__isnull=False)
-        outcomes = list(ended.order_by("-finished_at", "-pk").values_list("status", flat=True)[:limit])
+        outcomes = newest_ended(job, DECIDED).using(using).values_list("status", flat=True)[:limit]
         if should_pause([status == RunStatus.FAILED for status in outcomes], limit):
             reason = f"{limit} runs in a row failed"
             if _pause(using, job.pk, by="", reason=reason):
