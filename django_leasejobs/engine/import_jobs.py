@@ -17,6 +17,8 @@ from django_leasejobs.models import Job, Source
 from .cursor import next_instant
 from .transactions import alias, in_short_transaction
 
+WHAT_IT_MEANS = ("task", "arguments", "keyword arguments", "schedule", "time zone")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
@@ -92,16 +94,11 @@ def _place(job: NewJob, known: Sequence[Job], by_name: Mapping[str, Job]) -> Pla
     if other is None:
         return Placed(job.name, created=True)
     differs = [
-        f"{field} {theirs!r}, not {ours!r}"
-        for field, theirs, ours in (
-            ("task", other.task, job.task),
-            ("arguments", other.args, list(job.args)),
-            ("schedule", other.schedule, job.schedule),
-            ("time zone", other.timezone, job.timezone),
-        )
+        f"{what} {theirs!r}, not {ours!r}"
+        for what, theirs, ours in zip(WHAT_IT_MEANS, _meaning(other), job.meaning, strict=True)
         if theirs != ours
     ]
-    return Placed(job.name, created=False, reason=f"the job of this name has {', '.join(differs) or 'other arguments'}")
+    return Placed(job.name, created=False, reason=f"the job of this name has {', '.join(differs)}")
 
 
 def _meaning(row: Job) -> tuple[object, ...]:
