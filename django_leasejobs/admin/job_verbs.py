@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from django_leasejobs.engine.pause import pause_job, resume_job
 from django_leasejobs.engine.trigger import MAX_WHO, Order, trigger_job
-from django_leasejobs.exceptions import UnknownJob
+from django_leasejobs.exceptions import JobDefinitionError, UnknownJob
 from django_leasejobs.models import Job, RunStatus
 
 from .display import link
@@ -80,6 +80,8 @@ def _trigger(job: Job, user: str, answers: Mapping[str, Any]) -> Done:
         run = trigger_job(job.name, Order(triggered_by=user[:MAX_WHO], **answers))
     except UnknownJob:
         return Done(words=_("Not triggered, deleted meanwhile"), level=messages.ERROR)
+    except JobDefinitionError as error:
+        return Done(words=_("Not triggered, %(reason)s") % {"reason": error.reason}, level=messages.ERROR)
     to_run = link("run", run.pk, _("Run %(id)s") % {"id": run.pk})
     if run.status == RunStatus.SKIPPED:
         words = _("Skipped, %(reason)s") % {"reason": run.reason}
@@ -116,6 +118,7 @@ TRIGGER = Verb(
     bulk_label=gettext_lazy("Trigger selected jobs now"),
     question=gettext_lazy("Makes one run of the job beside its schedule, which stays as it is."),
     act=_trigger,
+    fits=lambda job: job.retired_at is None,
     form=TriggerForm,
 )
 PAUSE = Verb(

@@ -11,13 +11,13 @@ from django_leasejobs import vendor
 from django_leasejobs.durations import A_MOMENT
 from django_leasejobs.exceptions import ScheduleError
 from django_leasejobs.models import Job, Origin, Run, RunStatus
-from django_leasejobs.models.fields import LOWEST_PRIORITY
 from django_leasejobs.policies.backfilling import Filling, Row, Stretch, fill
+from django_leasejobs.policies.limits import LOWEST_PRIORITY
 from django_leasejobs.schedules import Schedule
 
 from .calendars import calendars_of, known_calendars, names_in
 from .cursor import cursor_of, schedule_of
-from .jobs import lock_job
+from .jobs import lock_job, require_in_code
 from .new_runs import run_of
 from .transactions import alias, in_short_transaction
 from .trigger import WAKE_CLAIM
@@ -58,13 +58,14 @@ def backfill_job(
 
     An instant that a MISSED row stands for, or one SKIPPED because of overlap, has no run: it is taken out of that
     row. Running it twice makes nothing twice. Only instants before the job's next one and from ``starts_at`` to
-    ``ends_at`` count. Raise UnknownJob, or ScheduleError when the range is not one, lies in the future, or has more
-    than ``limit`` instants without a run (not in a dry run, which only tells).
+    ``ends_at`` count. Raise UnknownJob, JobDefinitionError for a retired job, or ScheduleError when the range is not
+    one, lies in the future, or has more than ``limit`` instants without a run (not in a dry run, which only tells).
     Locks: the job row, then the MISSED and SKIPPED rows of the range. Beside it: plan (skips the job meanwhile),
     prune (what it deleted first has no row any more).
     """
     using = alias()
     job, now = lock_job(using, name)
+    require_in_code(job)
     _check_range(job, start, end, now)
     schedule = schedule_of(job)
     cursor = cursor_of(job, schedule)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, as_utc
-from django_leasejobs.exceptions import UnknownJob
+from django_leasejobs.exceptions import JobDefinitionError, UnknownJob
 from django_leasejobs.models import Job
 from django_leasejobs.registry import registry
 
@@ -29,6 +29,17 @@ def lock_job(using: str, name: str) -> tuple[Job, datetime]:
     if job is None:
         raise _unknown(using, name)
     return job, as_utc(job.now)
+
+
+def require_in_code(job: Job) -> None:
+    """Raise JobDefinitionError for a retired job: a run of it would wait for a worker that there isn't."""
+    if job.retired_at is None:
+        return
+    reason = f"no code has defined it since {as_utc(job.retired_at):%Y-%m-%d %H:%M:%S} UTC"
+    words = f"The job {job.name!r} is retired, {reason}, so no worker can run it."
+    if job.name in registry.jobs:
+        words += " This code defines it again: run sync_jobs first."
+    raise JobDefinitionError(words, reason=reason)
 
 
 def _unknown(using: str, name: str) -> UnknownJob:

@@ -76,16 +76,16 @@ def plan_jobs(*, limit: int = BATCH) -> Planned:
     )
 
 
-def record_due(using: str, jobs: Iterable[Job], now: datetime) -> None:
+def record_due(using: str, jobs: Iterable[Job], now: datetime, *, no_run_because: str = "") -> None:
     """Give the due instants of jobs that are about to be edited, paused or switched off their rows.
 
     What came within the last minute still runs, as the plan that was about to see it would have it; what is older
-    is MISSED: a change of mind is no reason to catch up. Within the caller's transaction, which has locked the
-    jobs and saves them: here only their values change.
+    is MISSED: a change of mind is no reason to catch up. With ``no_run_because`` all of it is MISSED for that reason.
+    Within the caller's transaction, which has locked the jobs and saves them: here only their values change.
     """
     due = [job for job in jobs if job.next_run_at is not None and job.next_run_at <= now]
     while due:
-        batch = _batch(using, due, now)
+        batch = _batch(using, due, now, no_run_because=no_run_because)
         for job in due:
             _plan_or_explain(job, batch, catch_up=CatchUp.NONE)
         _write(using, batch)
@@ -108,12 +108,13 @@ def _plan_or_explain(job: Job, batch: Batch, *, catch_up: CatchUp | None = None)
     return ""
 
 
-def _batch(using: str, jobs: Sequence[Job], now: datetime) -> Batch:
+def _batch(using: str, jobs: Sequence[Job], now: datetime, *, no_run_because: str = "") -> Batch:
     return Batch(
         now=now,
         counts=_unfinished_counts(using, jobs),
         calendars=known_calendars(name for job in jobs for name in names_in(job.exclude)),
         recorded=_recorded(using, jobs, now),
+        no_run_because=no_run_because,
     )
 
 

@@ -34,12 +34,16 @@ ONLY_THE_NEWEST = Bounds(max_catch_up=1)
 
 @dataclass(slots=True, kw_only=True)
 class Batch:
-    """What a plan knows of its jobs, and the rows that it is about to write."""
+    """What a plan knows of its jobs, and the rows that it is about to write.
+
+    ``no_run_because``: why nothing of it may run, whatever the policies say; empty where it may.
+    """
 
     now: datetime
     counts: Mapping[int, tuple[int, int]]
     calendars: Known
     recorded: Mapping[int, list[Span]]
+    no_run_because: str = ""
     runs: list[Run] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
 
@@ -54,6 +58,8 @@ def plan_one(job: Job, batch: Batch, *, catch_up: CatchUp | None = None) -> None
     cursor = cursor_of(job, schedule)
     assert cursor is not None
     made = _decide(job, schedule, cursor, batch, catch_up or CatchUp(job.catch_up))
+    if batch.no_run_because:
+        made = made.without_runs(batch.no_run_because)
     runs, replaces = _rows(job, made, batch)
     batch.runs += runs
     batch.replaced += [job.pk] if replaces else []

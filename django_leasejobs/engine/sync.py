@@ -116,8 +116,9 @@ def _update(
 
 
 def _retire(using: str, jobs: list[Job], now: datetime, *, dry_run: bool) -> None:
+    """Stop following jobs that left the code; a run of what was due until now would find no worker."""
     if not dry_run:
-        record_due(using, jobs, now)
+        record_due(using, jobs, now, no_run_because="the job left the code")
     for job in jobs:
         job.retired_at, job.enabled, job.next_run_at = now, False, None
 

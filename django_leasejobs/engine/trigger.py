@@ -15,7 +15,7 @@ from django_leasejobs.models import Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Replace, SkipRun, Start
 from django_leasejobs.registry import registry, require_json
 
-from .jobs import lock_job
+from .jobs import lock_job, require_in_code
 from .new_runs import run_of
 from .transactions import alias, in_short_transaction
 from .unfinished import replace_unfinished, weigh_overlap
@@ -51,6 +51,7 @@ def trigger_job(name: str, order: Order) -> Run:
     if (known := _of_key(using, order.idempotency_key)) is not None:
         return known
     job, now = lock_job(using, name)
+    require_in_code(job)
     run = _run_of_order(job, order, now)
     # A run for later says nothing about what is going on now; it waits its turn when its time has come.
     also = () if order.ignore_overlap or run.available_at > now else _heed_overlap(using, job, run)

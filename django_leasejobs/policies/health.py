@@ -240,7 +240,10 @@ def _waiting_findings(facts: Facts, thresholds: Thresholds) -> Iterator[Finding]
             words = f"{runs} wait for a free worker, the oldest for {_words(waits)}."
             yield Finding(level=Level.WARNING, code="late-run", subject=group.task, words=words)
         else:
-            words = f"{runs} wait, the oldest for {_words(waits)}, and no running worker can take them."
+            words = (
+                f"{runs} wait, the oldest for {_words(waits)}, and no running worker can take them."
+                " Start one whose code has the task and that serves the queue, or cancel the runs."
+            )
             yield Finding(level=level, code="unclaimable-run", subject=group.task, words=words)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import groupby
 from typing import Protocol
 
 MISFIRE_GRACE = timedelta(seconds=60)
@@ -146,3 +147,12 @@ class Plan:
 
     entries: tuple[Entry, ...]
     next_run_at: datetime | None
+
+    def without_runs(self, reason: str) -> Plan:
+        """Let all be Missed for this reason, but for what a calendar excludes; one entry for each stretch."""
+        entries: list[Entry] = []
+        for excluded, stretch in groupby(self.entries, key=lambda entry: isinstance(entry, Skipped)):
+            found = list(stretch)
+            count = sum(entry.count for entry in found)
+            entries += found if excluded else [Missed(found[0].first, found[-1].last, count, reason)]
+        return Plan(tuple(entries), self.next_run_at)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -140,6 +140,17 @@ def test_a_trigger_that_overlap_forbids_says_so() -> None:
     assert skipped.status == RunStatus.SKIPPED
     assert "Skipped, the previous run was still running: report." in said(response)[0]
     assert "which was skipped" in entries()[0][1]
+
+
+def test_a_retired_job_is_not_triggered_and_its_page_offers_none() -> None:
+    job = make_job(name="old", retired_at=datetime(2026, 11, 1, tzinfo=UTC), enabled=False)
+    client = admin_client()
+
+    assert page("job", "trigger", job.pk) not in client.get(page("job", "change", job.pk)).content.decode()
+    done = client.post(page("job", "trigger", job.pk), {"args": "[]", "kwargs": "{}"}, follow=True)
+
+    assert said(done) == ["Not triggered, no code has defined it since 2026-11-01 00:00:00 UTC: old."]
+    assert (Run.objects.count(), entries()) == (0, [])
 
 
 def test_a_trigger_may_ignore_the_overlap_and_wait() -> None:

@@ -68,7 +68,10 @@ class TestWithoutWaiting:
         called = call("trigger_job", "report")
 
         assert called.status == 0
-        assert called.err == f"No running worker takes {NOOP!r} from the queue 'slow': the run waits.\n"
+        assert called.err == (
+            f"No running worker takes {NOOP!r} from the queue 'slow': the run waits."
+            " Start one whose code has the task, or cancel the run.\n"
+        )
 
     def test_a_run_beside_another_is_skipped_and_that_is_a_failure(self) -> None:
         make_run(make_job(name="report"))

@@ -8,10 +8,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from django_leasejobs.engine.sync import Synced, sync_jobs
-from django_leasejobs.models import Job
+from django_leasejobs.models import Job, Run
+from django_leasejobs.policies.calendars import Calendar
 from django_leasejobs.policies.overlap import Overlap
 from django_leasejobs.policies.planning import CatchUp
-from django_leasejobs.registry import JobDefinition, Task
+from django_leasejobs.registry import JobDefinition, Task, registry
 from tests.support.factories import make_job, make_run, make_worker, noop, now
 from tests.support.rows import HOUR, all_rows
 
@@ -143,6 +144,37 @@ def test_a_job_that_left_the_code_is_retired_and_not_deleted() -> None:
     waiting.refresh_from_db()
     assert waiting.status == "READY"
     assert sync_jobs([]) == NOTHING
+
+
+@pytest.mark.parametrize("policies", [{}, {"catch_up": CatchUp.ALL}, {"overlap": Overlap.REPLACE}])
+def test_what_was_due_when_a_job_left_the_code_is_missed_and_says_so(policies: dict[str, Any]) -> None:
+    """A run of it would wait for ever: no worker's code has the task."""
+    minutely = defined(schedule="* * * * *", **policies)
+    sync_jobs([minutely])
+    waiting = make_run(Job.objects.get())
+    first = now().replace(second=0, microsecond=0) - timedelta(minutes=3)
+    Job.objects.update(next_run_at=first)
+
+    sync_jobs([], dry_run=True)
+    assert Run.objects.get() == waiting
+    sync_jobs([])
+
+    missed = Run.objects.exclude(pk=waiting.pk).get()
+    assert (missed.status, missed.reason) == ("MISSED", "the job left the code")
+    assert missed.scheduled_for == first
+    assert missed.instants in (4, 5)
+    waiting.refresh_from_db()
+    assert waiting.status == "READY"
+
+
+def test_what_a_calendar_excludes_stays_so_when_the_job_leaves_the_code() -> None:
+    registry.add_calendar(Calendar("always", daily=("00:00-12:00", "12:00-00:00")))
+    sync_jobs([defined(schedule="* * * * *", exclude=["always"])])
+    Job.objects.update(next_run_at=now().replace(second=0, microsecond=0))
+
+    sync_jobs([])
+
+    assert Run.objects.values_list("status", "reason").get() == ("SKIPPED", "excluded by the calendar 'always'")
 
 
 def test_a_job_that_comes_back_to_the_code_is_revived_and_nothing_of_the_past_is_made_up() -> None:

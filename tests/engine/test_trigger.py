@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from django_leasejobs import job
+from django_leasejobs.engine.backfill import backfill_job
 from django_leasejobs.engine.trigger import Order, trigger_job
 from django_leasejobs.exceptions import JobDefinitionError
-from django_leasejobs.models import Run
-from tests.support.factories import make_job, make_task
+from django_leasejobs.models import Run, Source
+from tests.support.factories import make_job, make_task, now
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +63,31 @@ def test_arguments_of_a_task_that_this_code_does_not_know_must_be_storable() -> 
     assert trigger_job("theirs", Order(kwargs={"whatever": 1})).kwargs == {"whatever": 1}
     with pytest.raises(JobDefinitionError, match="NUL character"):
         trigger_job("theirs", Order(kwargs={"whatever": "\0"}))
+
+
+@pytest.mark.parametrize("key", [None, "order-17"])
+def test_a_job_that_no_code_defines_is_not_triggered(key: str | None) -> None:
+    make_job(name="old", retired_at=datetime(2026, 11, 1, 2, 3, 4, tzinfo=UTC), enabled=False)
+
+    with pytest.raises(JobDefinitionError) as refused:
+        trigger_job("old", Order(idempotency_key=key))
+
+    assert str(refused.value) == (
+        "The job 'old' is retired, no code has defined it since 2026-11-01 02:03:04 UTC, so no worker can run it."
+    )
+    assert not Run.objects.exists()
+
+
+def test_a_retired_job_that_the_code_defines_again_wants_a_sync() -> None:
+    job(name="back", kwargs={"warehouse": "main"})(report)
+    make_job(name="back", source=Source.CODE, retired_at=now(), enabled=False)
+
+    with pytest.raises(JobDefinitionError, match=r"This code defines it again: run sync_jobs first\.$"):
+        trigger_job("back", Order(kwargs={"warehouse": "east"}))
+
+
+def test_a_job_that_no_code_defines_is_not_backfilled() -> None:
+    make_job(name="old", schedule="@every 1h", retired_at=now(), enabled=False)
+
+    with pytest.raises(JobDefinitionError, match="no code has defined it since"):
+        backfill_job("old", start=now() - timedelta(hours=3), end=now(), dry_run=True)

@@ -85,6 +85,10 @@ SILENT = Finding(
     subject="w1",
     words="Worker w1 is silent for 1m30s; its runs move on when their leases expire.",
 )
+NOBODY = (
+    "and no running worker can take them."
+    " Start one whose code has the task and that serves the queue, or cancel the runs."
+)
 
 FINDINGS = {
     "late job": (
@@ -156,7 +160,7 @@ FINDINGS = {
             WARNING,
             "unclaimable-run",
             "new",
-            "Runs of new in queue default (2) wait, the oldest for 2m, and no running worker can take them.",
+            f"Runs of new in queue default (2) wait, the oldest for 2m, {NOBODY}",
         ),
     ),
     "a queue that no worker serves": (
@@ -165,7 +169,7 @@ FINDINGS = {
             CRITICAL,
             "unclaimable-run",
             "shop.report",
-            "Runs of shop.report in queue default (2) wait, the oldest for 20m, and no running worker can take them.",
+            f"Runs of shop.report in queue default (2) wait, the oldest for 20m, {NOBODY}",
         ),
     ),
     "a clock ahead": (

@@ -194,7 +194,9 @@ def test_the_rows_of_a_plan_are_bounded() -> None:
 
     first = plan(asked, Bounds(max_entries=2))
 
-    assert first == Plan((skipped(1, 1, "odd"), missed(2, 2, f"coalesced into the instant of {at(4).isoformat()}")), at(3))
+    assert first == Plan(
+        (skipped(1, 1, "odd"), missed(2, 2, f"coalesced into the instant of {at(4).isoformat()}")), at(3)
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,3 +249,19 @@ def test_an_entry_of_one_instant_answers_like_the_others() -> None:
     entry = Due(at(3))
 
     assert (entry.first, entry.last, entry.count) == (at(3), at(3), 1)
+
+
+def test_a_plan_without_runs_counts_all_as_missed_but_for_what_a_calendar_excludes() -> None:
+    made = plan(
+        given(catch_up=CatchUp.ALL, start_deadline=timedelta(minutes=5), cursor=at(-2), now=at(5.5), excludes=[FREEZE])
+    )
+
+    left = made.without_runs("it left the code")
+
+    assert left.entries == (
+        missed(-2, 1, "it left the code"),
+        skipped(2, 3, "freeze"),
+        missed(4, 5, "it left the code"),
+    )
+    assert left.next_run_at == made.next_run_at
+    assert Plan((), at(9)).without_runs("gone") == Plan((), at(9))

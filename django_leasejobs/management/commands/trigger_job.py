@@ -40,7 +40,10 @@ class Command(JobsCommand):
         run = _seen(run_id)
         self._tell(run)
         if not run.finished and not has_a_worker(task=job.task, queue=job.queue):
-            self.stderr.write(f"No running worker takes {job.task!r} from the queue {job.queue!r}: the run waits.")
+            self.stderr.write(
+                f"No running worker takes {job.task!r} from the queue {job.queue!r}: the run waits."
+                " Start one whose code has the task, or cancel the run."
+            )
         if options["wait"]:
             run = self._follow(run, timeout)
         return 1 if run.finished and run.status != RunStatus.SUCCESSFUL else 0
