@@ -5,12 +5,13 @@ The engine is imported inside the calls, not above: ``INSTALLED_APPS`` imports t
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from .commands import require_allowed, run_command
+from .commands import command_task
 from .conf import get_settings
 from .definitions import Options, define, task_of
 from .exceptions import JobDefinitionError
@@ -128,18 +129,16 @@ def command_job(
     """Register a management command as a job; it is named after the command unless ``name`` is given.
 
     ``args`` and ``kwargs`` are those of ``call_command``, the other options those of ``@job``. Raise
-    JobDefinitionError unless ``LEASEJOBS["COMMANDS"]`` allows the command.
+    JobDefinitionError unless ``LEASEJOBS["COMMANDS"]`` allows the command and its parser takes the arguments.
     """
-    require_allowed(command)
-    given = _options(
-        schedule, {"description": f"manage.py {command}", **options, "args": [command, *args], "kwargs": kwargs}
-    )
-    made = task_of(run_command, name=name or command, takes_context=given.takes_context, atomic=given.atomic)
-    definition = define(made, given, default_lease=get_settings().LEASE)
-    if registry.jobs.get(made.name, definition) != definition:
-        raise JobDefinitionError(f"Two jobs are named {made.name!r}. Give one of them another name=.")
+    run = command_task(command)
+    given = _options(schedule, {"description": f"manage.py {command}", **options, "args": args, "kwargs": kwargs})
+    job_name = command if name is None else name
+    # A task of the job's own name, as of @job: who has it defines the job, and whose code lost it retires it.
+    made = task_of(run.func, name=job_name, takes_context=given.takes_context, atomic=given.atomic)
+    definition = define(dataclasses.replace(made, check=run.check), given, default_lease=get_settings().LEASE)
     registry.add_job(definition)
-    return JobHandle(functools.partial(run_command, command, *args, **dict(kwargs or {})), definition)
+    return JobHandle(functools.partial(run.func, *args, **dict(kwargs or {})), definition)
 
 
 def calendar(name: str, **days: Any) -> Calendar:

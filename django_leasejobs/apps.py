@@ -21,8 +21,10 @@ class LeaseJobsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import checks, commands, narration  # noqa: F401  (each registers itself)
+        from . import checks, narration  # noqa: F401  (each registers itself)
+        from .commands import register_commands
 
+        register_commands()
         for app in apps.get_app_configs():
             load_jobs(app)
 

@@ -8,9 +8,11 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, register
+from django.core.management import get_commands
 from django.db import connections
 
-from .conf import load
+from .commands import close_commands
+from .conf import get_settings, load
 from .engine.transactions import alias
 from .exceptions import JobDefinitionError, ScheduleError
 from .policies.timing import Timing, check_timing
@@ -94,6 +96,20 @@ def check_dates(**kwargs: Any) -> list[CheckMessage]:
         )
         for item in registry.jobs.values()
         if (words := _passed(item, datetime.now(UTC)))
+    ]
+
+
+@register
+def check_commands(**kwargs: Any) -> list[CheckMessage]:
+    """W004: an allowed command that there is not; runs of it wait for a worker whose code has it."""
+    return [
+        checks.Warning(
+            f"LEASEJOBS['COMMANDS'] names {name!r}, which is no management command of this project.",
+            hint=close_commands(name) or "Correct it, or install the app that has it.",
+            id="leasejobs.W004",
+        )
+        for name in get_settings().COMMANDS
+        if name not in get_commands()
     ]
 
 

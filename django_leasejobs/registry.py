@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,15 +15,25 @@ from .policies.calendars import Calendar
 from .policies.overlap import Overlap
 from .policies.planning import CatchUp
 
+# The tasks of management commands; no other task may take such a name.
+COMMAND_PREFIX = "manage.py "
+_MARKUP = re.compile(r"(?::[\w:]+:)?`+~?([^`]*)`+_*")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A callable under a name."""
+    """A callable under a name. ``check`` refuses arguments that fit the function, but not what it calls."""
 
     name: str
     func: Callable[..., Any]
     takes_context: bool = False
     atomic: bool = False
+    check: Callable[[Sequence[Any], Mapping[str, Any]], None] | None = None
+
+    @property
+    def description(self) -> str:
+        """The function's docstring as plain text, without the backticks of its markup."""
+        return _MARKUP.sub(r"\1", inspect.getdoc(self.func) or "")
 
     @property
     def where(self) -> str:
@@ -48,7 +59,7 @@ class Task:
         return signature.replace(parameters=list(signature.parameters.values())[1:])
 
     def check_arguments(self, args: object, kwargs: object) -> None:
-        """Raise JobDefinitionError unless the arguments are JSON and fit the function."""
+        """Raise JobDefinitionError unless the arguments are JSON and fit the function and what it calls."""
         require_json(args, what=f"the arguments of {self.name!r}")
         require_json(kwargs, what=f"the keyword arguments of {self.name!r}")
         if not isinstance(args, list | tuple):
@@ -61,6 +72,8 @@ class Task:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise JobDefinitionError(f"The arguments don't fit {self.name!r} {self.signature}: {error}.") from None
+        if self.check is not None:
+            self.check(args, kwargs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from typing import Any
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from django_leasejobs.commands import require_allowed, run_command
 from django_leasejobs.engine.calendars import known_calendars
 from django_leasejobs.exceptions import JobDefinitionError, ScheduleError
 from django_leasejobs.models import Job
@@ -36,10 +35,8 @@ def argument_errors(task_name: str, args: Sequence[Any], kwargs: Mapping[str, An
         return
     try:
         task.check_arguments(args, kwargs)
-        if task.func is run_command:
-            require_allowed(args[0] if args else kwargs["command"])
     except JobDefinitionError as error:
-        yield "kwargs" if kwargs or (not args and _takes_keywords(error)) else "args", str(error)
+        yield error.field or ("kwargs" if kwargs or (not args and _takes_keywords(error)) else "args"), str(error)
 
 
 def when_errors(stored: Job | None, given: Mapping[str, Any], now: datetime) -> Iterator[Problem]:

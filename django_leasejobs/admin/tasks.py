@@ -8,8 +8,6 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from django_leasejobs.commands import COMMAND_TASK
-from django_leasejobs.conf import get_settings
 from django_leasejobs.registry import Task, registry
 
 MAX_LABEL = 120
@@ -17,11 +15,10 @@ MAX_LABEL = 120
 
 def task_choices(stored: str) -> list[tuple[str, str]]:
     """Return the registered tasks with their parameters, and the stored one if no code registers it."""
-    tasks = [task for task in registry.tasks.values() if _is_offered(task, stored)]
     choices = [("", "---------")]
     if stored and stored not in registry.tasks:
         choices.append((stored, _("%(name)s (no code registers it)") % {"name": stored}))
-    return choices + [(task.name, _label(task)) for task in sorted(tasks, key=lambda task: task.name)]
+    return choices + [(task.name, _label(task)) for task in sorted(registry.tasks.values(), key=lambda task: task.name)]
 
 
 def task_help(stored: str) -> SafeString:
@@ -44,17 +41,12 @@ def _task_help(stored: str) -> str:
             "No code of this process registers %(name)r. It is kept, its arguments can't be checked, and its runs wait"
             " for a worker that knows it."
         ) % {"name": stored}
-    words = inspect.getdoc(task.func) or _("It has no description.")
+    words = task.description or _("It has no description.")
     return f"{task.where}{task.signature}: {words}"
 
 
-def _is_offered(task: Task, stored: str) -> bool:
-    """Leave out the task of management commands where the settings allow none."""
-    return task.name != COMMAND_TASK or bool(get_settings().COMMANDS) or task.name == stored
-
-
 def _label(task: Task) -> str:
-    summary = (inspect.getdoc(task.func) or "").partition("\n")[0]
+    summary = task.description.partition("\n")[0]
     text = f"{task.name}{_parameters(task)}" + (f": {summary}" if summary else "")
     return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 3]}..."
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from django.core.management import get_commands
-
-from django_leasejobs.commands import COMMAND_TASK, require_allowed
+from django_leasejobs.commands import command_task
 from django_leasejobs.engine.import_jobs import NewJob, Placed, import_jobs
 from django_leasejobs.exceptions import JobDefinitionError, ScheduleError
 from django_leasejobs.policies.timing import Timing, check_timing
-from django_leasejobs.registry import require_json
 from django_leasejobs.schedules.command_lines import ManagementCommand, recognise_management_command
 from django_leasejobs.schedules.crontab import Entry, EnvEntry, ErrorEntry, JobEntry
 
@@ -83,15 +80,14 @@ def _new_job(entry: JobEntry, source: str, timezone: str, taken: Collection[str]
     command = recognise_management_command(entry.command)
     if not isinstance(command, ManagementCommand):
         raise JobDefinitionError(command.reason)
-    require_allowed(command.name)
-    args = [command.name, *command.args]
-    require_json(args, what="the arguments")
-    name = _free_name(" ".join(args), taken)
+    task = command_task(command.name)
+    task.check_arguments(command.args, {})
+    name = _free_name(" ".join([command.name, *command.args]), taken)
     schedule = check_timing(Timing(schedule=entry.expr, timezone=timezone), name=name)
     job = NewJob(
         name=name,
-        task=COMMAND_TASK,
-        args=args,
+        task=task.name,
+        args=command.args,
         schedule=entry.expr,
         timezone=timezone,
         description=f"From line {entry.line} of {source}: {entry.command}",
@@ -100,9 +96,7 @@ def _new_job(entry: JobEntry, source: str, timezone: str, taken: Collection[str]
 
 
 def _notes(entry: JobEntry, command: ManagementCommand) -> Iterable[str]:
-    """Name what of the line the job does without, and what would keep it from running."""
-    if command.name not in get_commands():
-        yield f"this project has no command {command.name!r} yet, so it would fail"
+    """Name what of the line the job does without."""
     if entry.warning:
         yield entry.warning
     if entry.user:

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from django_leasejobs.commands import COMMAND_TASK
 from django_leasejobs.engine.edit import save_job, set_enabled
 from django_leasejobs.engine.sync import sync_jobs
 from django_leasejobs.engine.transactions import alias, short_transaction
@@ -40,7 +39,7 @@ JOBS: dict[str, dict[str, Any]] = {
         "retries": 3,
         "backoff": timedelta(seconds=1),
     },
-    "clear sessions": {"task": COMMAND_TASK, "args": ["clearsessions"], "schedule": "@every 20s"},
+    "clear sessions": {"task": "manage.py clearsessions", "schedule": "@every 20s"},
 }
 
 

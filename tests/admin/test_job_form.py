@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from django_leasejobs.commands import COMMAND_TASK
 from django_leasejobs.engine.sync import sync_jobs
 from django_leasejobs.models import Calendar, Job, Run, Source
 from django_leasejobs.registry import registry
@@ -18,6 +17,10 @@ pytestmark = pytest.mark.django_db
 
 def needs_warehouse(warehouse: str, limit: int = 10) -> None:
     """Count what lies in a warehouse."""
+
+
+def marked_up() -> None:
+    """Read ``stock.csv`` as :func:`~shop.read` does, see `the docs`_."""
 
 
 @pytest.fixture(autouse=True)
@@ -169,18 +172,42 @@ def test_only_management_commands_of_the_settings_can_be_scheduled() -> None:
     client = admin_client()
 
     with override_settings(LEASEJOBS={"COMMANDS": ["clearsessions"]}):
-        refused = client.post(page("job", "add"), job_form(task=COMMAND_TASK, args='["flush"]'))
-        allowed = client.post(page("job", "add"), job_form(task=COMMAND_TASK, args='["clearsessions"]'))
+        refused = client.post(page("job", "add"), job_form(task="manage.py flush"))
+        allowed = client.post(page("job", "add"), job_form(task="manage.py clearsessions", kwargs='{"verbosity": 0}'))
 
-    assert "may not run as a job" in errors_of(refused)["args"][0]
+    assert "not one of the available choices" in errors_of(refused)["task"][0]
     assert allowed.status_code == 302
 
 
-def test_the_task_of_management_commands_is_not_offered_where_none_is_allowed() -> None:
-    with override_settings(LEASEJOBS={"COMMANDS": []}):
-        errors = errors_of(add(task=COMMAND_TASK, args='["flush"]'))
+@pytest.mark.parametrize(
+    ("over", "field", "reason"),
+    [
+        ({"args": '["--dayz", 7]'}, "args", "unrecognized arguments: --dayz."),
+        ({"args": '["--days", "many"]'}, "args", "argument --days: invalid int value: 'many'."),
+        ({"args": '["--help"]'}, "args", "they only print a help text"),
+        ({"kwargs": '{"dayz": 3}'}, "kwargs", "Unknown option(s) for send_digest command: dayz."),
+        ({"kwargs": '{"stdout": 3}'}, "kwargs", "multiple values for keyword argument 'stdout'"),
+        ({"task": "manage.py restock"}, "args", "the following arguments are required: warehouse, --level."),
+        ({"task": "manage.py restock", "kwargs": '{"warehouse": "main"}'}, "kwargs", "goes into the list of arguments"),
+        ({"task": "manage.py needs_a_package"}, "args", "can't be loaded: ModuleNotFoundError: No module named"),
+    ],
+)
+def test_arguments_that_a_command_would_refuse_are_refused_at_their_field(
+    over: dict[str, Any], field: str, reason: str
+) -> None:
+    with override_settings(LEASEJOBS={"COMMANDS": ["send_digest", "restock", "needs_a_package"]}):
+        errors = errors_of(add(**{"task": "manage.py send_digest", **over}))
 
-    assert list(errors) == ["task"]
+    assert list(errors) == [field]
+    assert reason in errors[field][0]
+
+
+def test_the_choices_of_tasks_are_plain_text() -> None:
+    make_task("tests.marked_up", marked_up)
+
+    shown = admin_client().get(page("job", "add")).content.decode()
+
+    assert "tests.marked_up(): Read stock.csv as shop.read does, see the docs." in shown
 
 
 def test_an_old_job_whose_time_has_passed_can_still_be_described() -> None:
