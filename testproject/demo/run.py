@@ -9,7 +9,7 @@ from .options import USUAL_PORT, DemoOptions
 from .processes import Children
 from .screens import make_screen
 from .setting_up import ADMIN, set_up
-from .story import Recovery, Story
+from .story import Story
 
 
 def run_demo(options: DemoOptions, folder: Path, port: int) -> int:
@@ -22,9 +22,8 @@ def run_demo(options: DemoOptions, folder: Path, port: int) -> int:
         heading += f"  (port {USUAL_PORT} is taken)"
     with Children(folder) as children, make_screen(heading) as screen:
         story = Story(screen, children, port)
-        verdict, recovery = story.tell()
-        words = summary(verdict, recovery)
-        for line in words:
+        verdict, recovered_after = story.tell()
+        for line in summary(verdict, recovered_after):
             screen.tell(line)
         if not options.ends:
             try:
@@ -34,7 +33,7 @@ def run_demo(options: DemoOptions, folder: Path, port: int) -> int:
     return 0 if verdict.is_good else 1
 
 
-def summary(verdict: Verdict, recovery: Recovery) -> list[str]:
+def summary(verdict: Verdict, recovered_after: float) -> list[str]:
     """Return the verdict in lines, the worst first.
 
     An instant is passed over, and recorded so, when the job's run before is still going. Runs include one by hand.
@@ -44,5 +43,5 @@ def summary(verdict: Verdict, recovery: Recovery) -> list[str]:
         *bad,
         f"Instants due {verdict.instants.looked_at} (passed over {verdict.passed_over}), runs {verdict.runs},"
         f" failed {verdict.failed}, effects {verdict.effects.looked_at}.",
-        f"Lost {len(verdict.lost)}, doubled {len(verdict.doubled)}, recovered after {recovery.seconds:.1f} s.",
+        f"Lost {len(verdict.lost)}, doubled {len(verdict.doubled)}, recovered after {recovered_after:.1f} s.",
     ]

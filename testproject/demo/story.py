@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from django_leasejobs import trigger
@@ -29,33 +28,26 @@ WORKERS = ("worker-1", "worker-2")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
-    """How the killed run came back: by whom, how long after the kill, and after which row."""
-
-    killed: str
-    finished_by: str
-    seconds: float
-    resumed_after: int
-
-
 class Story:
     def __init__(self, screen: Screen, children: Children, port: int) -> None:
         self._screen = screen
         self._children = children
         self._port = port
 
-    def tell(self) -> tuple[Verdict, Recovery]:
-        """Tell all of it; raise DemoError when something does not happen in time."""
+    def tell(self) -> tuple[Verdict, float]:
+        """Tell all of it; return the verdict, and how many seconds after the kill the other worker took over.
+
+        Raise DemoError when something does not happen in time, or the other worker does not finish the killed run.
+        """
         ledger = Ledger()
         ledger.enter()
         self._start()
         enable_jobs(ledger)
         self._wait(self._has_everyday_work, "the first runs")
-        recovery = self._kill_and_recover()
+        recovered_after = self._kill_and_recover()
         until = facts.now()
         self._wait(lambda: ledger.is_settled(until), "the runs that are due")
-        return ledger.verdict(until), recovery
+        return ledger.verdict(until), recovered_after
 
     def go_on(self) -> None:
         """Start a worker in the place of the killed one and show what happens, until an interrupt."""
@@ -73,7 +65,7 @@ class Story:
         self._wait(self._site_answers, "the site")
         self._screen.tell("They are there, and share what is due.")
 
-    def _kill_and_recover(self) -> Recovery:
+    def _kill_and_recover(self) -> float:
         run = trigger(IMPORT, kwargs={"seconds_per_row": SECONDS_PER_ROW}, triggered_by="the demo")
         self._screen.tell(f"Somebody triggers {IMPORT}, which takes a while.")
         lease = self._wait(lambda: _lease_after_rows(run, ROWS_BEFORE_THE_KILL), "the import's first rows")
@@ -88,16 +80,16 @@ class Story:
         seconds = (taken.claimed_at - killed_at).total_seconds()
         self._screen.tell(f"Its lease expired: {taken.run.worker_name} took over {seconds:.1f} s after the kill.")
         self._wait(lambda: Run.objects.exclude(finished_at=None).filter(pk=run.pk).exists(), "the import's end")
-        return self._recovery(run, holder, seconds)
+        self._tell_recovery(run, holder)
+        return seconds
 
-    def _recovery(self, run: Run, holder: str, seconds: float) -> Recovery:
+    def _tell_recovery(self, run: Run, holder: str) -> None:
         run.refresh_from_db()
         if run.status != RunStatus.SUCCESSFUL or run.worker_name == holder:
             raise DemoError(f"The import was not finished by the other worker: {run.status}. {run.error}")
         assert run.result is not None
-        resumed_after = run.result["resumed_after"]
-        self._screen.tell(f"{run.worker_name} went on after row {resumed_after} and finished the import.")
-        return Recovery(holder, run.worker_name, seconds, resumed_after)
+        row = run.result["resumed_after"]
+        self._screen.tell(f"{run.worker_name} went on after row {row} and finished the import.")
 
     def _has_everyday_work(self) -> bool:
         return Run.objects.filter(status=RunStatus.SUCCESSFUL).count() >= RUNS_BEFORE_THE_KILL

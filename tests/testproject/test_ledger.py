@@ -12,7 +12,6 @@ from django_leasejobs.models import Run
 from testproject.demo import setting_up
 from testproject.demo.ledger import Ledger, Verdict
 from testproject.demo.run import summary
-from testproject.demo.story import Recovery
 from testproject.shop.models import Effect
 from tests.support.factories import make_due_job, make_job, now
 
@@ -95,6 +94,6 @@ def test_the_effects_of_an_import_are_counted(data_dir: Path, transactional_db: 
 
 def test_the_summary_names_what_was_lost(judged: tuple[Ledger, datetime]) -> None:
     a_run(judged).delete()
-    lines = summary(verdict_of(judged), Recovery("worker-1", "worker-2", 5.25, 12))
+    lines = summary(verdict_of(judged), 5.25)
     assert lines[0].startswith("LOST each: no row for ")
     assert lines[-1] == "Lost 1, doubled 0, recovered after 5.2 s."
