@@ -69,7 +69,10 @@ def close_commands(command: str) -> str:
 
 def _function_of(command: str, app: str) -> Callable[..., None]:
     def run(*args: Any, **options: Any) -> None:
-        """Run the management command. Arguments are those of its command line or of call_command()."""
+        """Run the command with arguments as on its command line.
+
+        Keyword arguments are those of Django's ``call_command()``.
+        """
         output = io.StringIO()
         try:
             _call(command, args, options, output)
