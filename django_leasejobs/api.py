@@ -16,7 +16,7 @@ from .conf import get_settings
 from .definitions import Options, define, task_of
 from .exceptions import JobDefinitionError
 from .policies.calendars import Calendar
-from .registry import JobDefinition, Task, registry
+from .registry import Check, JobDefinition, registry
 
 if TYPE_CHECKING:
     from .models import Run
@@ -97,10 +97,8 @@ def job(schedule: str | Callable[..., Any] | None = None, **options: Any) -> Any
     given = _options(schedule, options)
 
     def decorate(func: Callable[P, R]) -> JobHandle[P, R]:
-        made = task_of(_callable_of(func), name=given.name, takes_context=given.takes_context, atomic=given.atomic)
-        definition = define(made, given, default_lease=get_settings().LEASE)
-        registry.add_job(definition)
-        return JobHandle(made.func, definition)
+        definition = _register(_callable_of(func), given)
+        return JobHandle(definition.task.func, definition)
 
     return decorate
 
@@ -132,12 +130,10 @@ def command_job(
     JobDefinitionError unless ``LEASEJOBS["COMMANDS"]`` allows the command and its parser takes the arguments.
     """
     run = command_task(command)
-    given = _options(schedule, {"description": f"manage.py {command}", **options, "args": args, "kwargs": kwargs})
-    job_name = command if name is None else name
+    ours = {"name": command if name is None else name, "args": args, "kwargs": kwargs}
+    given = _options(schedule, {"description": f"manage.py {command}", **options, **ours})
     # A task of the job's own name, as of @job: who has it defines the job, and whose code lost it retires it.
-    made = task_of(run.func, name=job_name, takes_context=given.takes_context, atomic=given.atomic)
-    definition = define(dataclasses.replace(made, check=run.check), given, default_lease=get_settings().LEASE)
-    registry.add_job(definition)
+    definition = _register(run.func, given, check=run.check)
     return JobHandle(functools.partial(run.func, *args, **dict(kwargs or {})), definition)
 
 
@@ -162,7 +158,7 @@ def trigger(
 
     ``args`` and ``kwargs`` stand in for the job's own. A second call with the same ``idempotency_key`` returns the
     first one's run. When the job's overlap policy forbids another run, the returned one is SKIPPED and its
-    ``reason`` says why. Raise UnknownJob, or JobDefinitionError for arguments that don't fit.
+    ``reason`` says why. Raise UnknownJob, or JobDefinitionError for a retired job and for arguments that don't fit.
     """
     from .engine.trigger import Order, trigger_job
 
@@ -186,15 +182,23 @@ def _options(schedule: str | None, options: Mapping[str, Any]) -> Options:
     return Options(schedule=schedule, **options)
 
 
+def _register(func: Callable[..., Any], given: Options, *, check: Check | None = None) -> JobDefinition:
+    """Register a function as a task and as the job that these options make of it."""
+    made = task_of(func, name=given.name, takes_context=given.takes_context, atomic=given.atomic)
+    definition = define(dataclasses.replace(made, check=check), given, default_lease=get_settings().LEASE)
+    registry.add_job(definition)
+    return definition
+
+
 def _callable_of(func: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function itself, or that of a ``django.tasks`` task."""
     inner = getattr(func, "func", None)
     if inner is not None and hasattr(func, "module_path"):
-        return hand_over(func)
+        return _handed_over(func)
     return func
 
 
-def hand_over(task_object: Any) -> Callable[..., Any]:
+def _handed_over(task_object: Any) -> Callable[..., Any]:
     """Return a function that runs a ``django.tasks`` task: here, or by the backend that the project chose for it."""
     inner: Callable[..., Any] = task_object.func
     backend = type(task_object.get_backend())
@@ -208,4 +212,4 @@ def hand_over(task_object: Any) -> Callable[..., Any]:
     return enqueue
 
 
-__all__ = ["JobHandle", "Task", "calendar", "command_job", "job", "task", "trigger"]
+__all__ = ["JobHandle", "calendar", "command_job", "job", "task", "trigger"]

@@ -17,6 +17,7 @@ from .policies.planning import CatchUp
 
 # The tasks of management commands; no other task may take such a name.
 COMMAND_PREFIX = "manage.py "
+Check = Callable[[Sequence[Any], Mapping[str, Any]], None]
 _MARKUP = re.compile(r"(?::[\w:]+:)?`+~?([^`]*)`+_*")
 
 
@@ -28,7 +29,7 @@ class Task:
     func: Callable[..., Any]
     takes_context: bool = False
     atomic: bool = False
-    check: Callable[[Sequence[Any], Mapping[str, Any]], None] | None = None
+    check: Check | None = None
 
     @property
     def description(self) -> str:
