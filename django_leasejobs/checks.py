@@ -57,7 +57,7 @@ def check_refused_definitions(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register
-def check_definitions(**kwargs: Any) -> list[CheckMessage]:
+def check_short_leases(**kwargs: Any) -> list[CheckMessage]:
     """W001: a code-defined job that leases for so short that a pause of its worker costs the run."""
     short = [item for item in registry.jobs.values() if item.lease.total_seconds() < 2]
     return [
