@@ -87,7 +87,7 @@ class CalendarForm(ModelForm):
             try:
                 read.update(Rules(**{"name": "calendar", "timezone": zone, part: given[part]}).to_dict())
             except JobDefinitionError as error:
-                self.add_error(part, str(error).partition(": ")[2])
+                self.add_error(part, error.reason)
                 if part == "timezone":
                     zone = "UTC"
         if not self.errors:

@@ -140,7 +140,8 @@ class Calendar:
         return found
 
     def _error(self, part: str, value: object, reason: str) -> JobDefinitionError:
-        return JobDefinitionError(f"Calendar {self.name!r}: {part}={value!r}: {reason}.")
+        what = f"{part}={value!r}: {reason}."
+        return JobDefinitionError(f"Calendar {self.name!r}: {what}", field=part, reason=what)
 
 
 def _within(local: time, start: time, end: time) -> bool:
