@@ -60,19 +60,21 @@ class Task:
         return signature.replace(parameters=list(signature.parameters.values())[1:])
 
     def check_arguments(self, args: object, kwargs: object) -> None:
-        """Raise JobDefinitionError unless the arguments are JSON and fit the function and what it calls."""
-        require_json(args, what=f"the arguments of {self.name!r}")
-        require_json(kwargs, what=f"the keyword arguments of {self.name!r}")
+        """Raise JobDefinitionError unless the arguments are JSON and fit the function and what it calls.
+
+        Its ``field`` is ``args`` or ``kwargs``, whichever is at fault or could best be added to.
+        """
+        _require_json_arguments(self.name, args, kwargs)
         if not isinstance(args, list | tuple):
-            raise JobDefinitionError(f"The arguments of {self.name!r} must be a list, not {args!r}.")
+            raise JobDefinitionError(f"The arguments of {self.name!r} must be a list, not {args!r}.", field="args")
         if not isinstance(kwargs, Mapping) or not all(isinstance(key, str) for key in kwargs):
-            raise JobDefinitionError(
-                f"The keyword arguments of {self.name!r} must be a dict with text keys, not {kwargs!r}."
-            )
+            words = f"The keyword arguments of {self.name!r} must be a dict with text keys, not {kwargs!r}."
+            raise JobDefinitionError(words, field="kwargs")
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise JobDefinitionError(f"The arguments don't fit {self.name!r} {self.signature}: {error}.") from None
+            words = f"The arguments don't fit {self.name!r} {self.signature}: {error}."
+            raise JobDefinitionError(words, field="kwargs" if kwargs or not args else "args") from None
         if self.check is not None:
             self.check(args, kwargs)
 
@@ -157,21 +159,32 @@ class Registry:
             known = ", ".join(sorted(self.tasks)) or "none"
             raise UnknownTask(f"No task is registered under {name!r}. Known: {known}.") from None
 
+    def check_arguments(self, task_name: str, args: object, kwargs: object) -> None:
+        """Check as ``Task.check_arguments`` does; those of a task that this process doesn't know must be JSON."""
+        task = self.tasks.get(task_name)
+        if task is None:
+            _require_json_arguments(task_name, args, kwargs)
+        else:
+            task.check_arguments(args, kwargs)
+
 
 registry = Registry()
 
 
-def require_json(value: object, *, what: str) -> None:
+def _require_json_arguments(task_name: str, args: object, kwargs: object) -> None:
+    require_json(args, what=f"the arguments of {task_name!r}", field="args")
+    require_json(kwargs, what=f"the keyword arguments of {task_name!r}", field="kwargs")
+
+
+def require_json(value: object, *, what: str, field: str = "") -> None:
     """Raise JobDefinitionError unless ``value`` survives JSON as every database stores it."""
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         # Half a surrogate pair passes for text in Python, and no database takes it.
         text.encode()
     except (TypeError, ValueError) as error:
-        raise JobDefinitionError(
-            f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {value!r}."
-        ) from None
+        words = f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {value!r}."
+        raise JobDefinitionError(words, field=field) from None
     if "\\u0000" in text:
-        raise JobDefinitionError(
-            f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {value!r}."
-        )
+        words = f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {value!r}."
+        raise JobDefinitionError(words, field=field)

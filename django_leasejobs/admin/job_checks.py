@@ -14,7 +14,7 @@ from django_leasejobs.exceptions import JobDefinitionError, ScheduleError
 from django_leasejobs.models import Job
 from django_leasejobs.policies.calendars import Calendar as ReadCalendar
 from django_leasejobs.policies.timing import Timing, check_timing
-from django_leasejobs.registry import registry, require_json
+from django_leasejobs.registry import registry
 
 Problem = tuple[str, str]
 
@@ -23,20 +23,11 @@ BESIDE_WHEN = ("exclude", "spread", "start_deadline")
 
 
 def argument_errors(task_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check arguments against the task; one that this process doesn't know can't be asked."""
-    for field, value in (("args", args), ("kwargs", kwargs)):
-        try:
-            require_json(value, what="the value")
-        except JobDefinitionError as error:
-            yield field, str(error)
-            return
-    task = registry.tasks.get(task_name)
-    if task is None:
-        return
+    """Check arguments as far as this process knows the task."""
     try:
-        task.check_arguments(args, kwargs)
+        registry.check_arguments(task_name, args, kwargs)
     except JobDefinitionError as error:
-        yield error.field or ("kwargs" if kwargs or (not args and _takes_keywords(error)) else "args"), str(error)
+        yield error.field or "args", str(error)
 
 
 def when_errors(stored: Job | None, given: Mapping[str, Any], now: datetime) -> Iterator[Problem]:
@@ -56,11 +47,6 @@ def calendar_errors(names: Sequence[str]) -> Iterator[Problem]:
     for name in names:
         if not isinstance(known.get(name), ReadCalendar):
             yield "exclude", _("There is no calendar named %(name)r that can be read.") % {"name": name}
-
-
-def _takes_keywords(error: JobDefinitionError) -> bool:
-    """Whether the complaint is about something that is missing, which is best given by its name."""
-    return "missing" in str(error)
 
 
 def _sentence(reason: str) -> str:

@@ -13,7 +13,7 @@ from django_leasejobs import vendor
 from django_leasejobs.exceptions import JobDefinitionError
 from django_leasejobs.models import Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Replace, SkipRun, Start
-from django_leasejobs.registry import registry, require_json
+from django_leasejobs.registry import registry
 
 from .jobs import lock_job, require_in_code
 from .new_runs import run_of
@@ -86,11 +86,7 @@ def _run_of_order(job: Job, order: Order, now: datetime) -> Run:
     args = job.args if order.args is None else order.args
     kwargs = job.kwargs if order.kwargs is None else order.kwargs
     if order.args is not None or order.kwargs is not None:
-        task = registry.tasks.get(job.task)
-        if task is None:
-            require_json([args, kwargs], what=f"the arguments of {job.task!r}")
-        else:
-            task.check_arguments(args, kwargs)
+        registry.check_arguments(job.task, args, kwargs)
     return run_of(
         job,
         now=now,
