@@ -9,6 +9,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from . import signals
+from .texts import one_line
 
 logger = logging.getLogger("django_leasejobs")
 
@@ -30,14 +31,14 @@ def tell_finished(
     if retry_at is not None:
         logger.warning(
             "Run id=%s job=%s goes back to READY attempt=%s token=%s worker=%s available_at=%s: %s",
-            run_id, job, attempt, token, worker, retry_at.isoformat(timespec="milliseconds"), error,
+            run_id, job, attempt, token, worker, retry_at.isoformat(timespec="milliseconds"), one_line(error),
         )  # fmt: skip
         return
     level = logging.ERROR if status == "FAILED" else logging.INFO
     logger.log(
         level,
         "Run id=%s job=%s finished status=%s attempt=%s token=%s worker=%s%s",
-        run_id, job, status, attempt, token, worker, f": {error}" if error else "",
+        run_id, job, status, attempt, token, worker, f": {one_line(error)}" if error else "",
     )  # fmt: skip
 
 
@@ -68,15 +69,15 @@ def tell_missed(
     logger.log(
         level,
         "Job %s %s instants=%s first=%s last=%s: %s",
-        job_name, status, count, first.isoformat(), last.isoformat(), reason,
+        job_name, status, count, first.isoformat(), last.isoformat(), one_line(reason),
     )  # fmt: skip
 
 
 @receiver(signals.job_paused)
 def tell_paused(job_name: str, reason: str, **kwargs: object) -> None:
-    logger.error("Job %s paused itself: %s", job_name, reason)
+    logger.error("Job %s paused itself: %s", job_name, one_line(reason))
 
 
 @receiver(signals.job_broken)
 def tell_broken(job_name: str, reason: str, **kwargs: object) -> None:
-    logger.error("Job %s can't be planned and is off the due list until it is mended: %s", job_name, reason)
+    logger.error("Job %s can't be planned and is off the due list until it is mended: %s", job_name, one_line(reason))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASES = ("sqlite", "postgres", "mariadb")
-NEED_NO_DATABASE = ("schedules", "policies", "cases", "docs", "durations", "packaging")
+NEED_NO_DATABASE = ("schedules", "policies", "cases", "docs", "durations", "texts", "packaging")
 
 
 def main() -> int:

@@ -19,6 +19,7 @@ from django_leasejobs.engine.readiness import NotReady, require_ready
 from django_leasejobs.engine.transactions import alias
 from django_leasejobs.exceptions import LeaseJobsError
 from django_leasejobs.registry import registry
+from django_leasejobs.texts import printable
 
 INTERRUPTED = 130
 GAP = "  "
@@ -101,11 +102,6 @@ def cell(value: object) -> str:
     if isinstance(value, timedelta):
         return format_duration(value // SECOND * SECOND)
     return printable(str(value))
-
-
-def printable(text: str) -> str:
-    """Escape line breaks and control characters: names and errors come from other people's input."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def as_json(value: Mapping[str, Any] | Sequence[Any]) -> str:

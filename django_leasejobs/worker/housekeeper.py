@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -16,13 +17,16 @@ from django_leasejobs.engine.plan import Planned, plan_jobs
 from django_leasejobs.engine.prune import prune_runs
 from django_leasejobs.engine.reclaim import reclaim_leases
 from django_leasejobs.engine.register import forget_dead_workers
-from django_leasejobs.engine.sync import sync_jobs
+from django_leasejobs.engine.sync import Synced, sync_jobs
 from django_leasejobs.registry import registry
 
 from .options import WorkerOptions
 from .ticks import ticks
 
+logger = logging.getLogger("django_leasejobs")
+
 PRUNE_BATCH = 1000
+MOST_NAMED = 20
 CHORES_EVERY = 60.0
 SHORTEST_WAIT = 0.002
 STUCK_WAIT = 0.25
@@ -110,7 +114,27 @@ class Housekeeper:
             return  # there may be more: next time round
         forget_dead_workers()
         if self._options.sync:
-            sync_jobs(registry.jobs.values())
+            sync_with_code()
         if self._options.schedule:
             mend_jobs()
         self._next_chores = ticks() + CHORES_EVERY * self._rng.uniform(0.75, 1.25)
+
+
+def sync_with_code() -> Synced:
+    """Bring the job table in line with this process's code; log which jobs that changed."""
+    synced = sync_jobs(registry.jobs.values())
+    if synced.changes:
+        logger.info(
+            "Jobs synced created=%s updated=%s revived=%s retired=%s",
+            _counted(synced.created), _counted(synced.updated), _counted(synced.revived), _counted(synced.retired),
+        )  # fmt: skip
+    return synced
+
+
+def _counted(names: Collection[str]) -> str:
+    """Write how many there are and their names, as far as one line may hold them."""
+    if not names:
+        return "0"
+    named = sorted(names)[:MOST_NAMED]
+    more = len(names) - len(named)
+    return f"{len(names)} ({', '.join(named)}{f' and {more} more' if more else ''})"

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from django.db import connections
 
 from django_leasejobs import vendor
+from django_leasejobs.texts import one_line
 
 from .ticks import ticks
 
@@ -23,8 +24,9 @@ class Loop:
     """A thread that calls ``step`` until it is stopped.
 
     ``step`` returns the seconds to wait until the next one; 0 looks again at once, ``wake()`` cuts the wait short.
-    A database fault makes the loop close its connections and wait longer each time, with jitter. Any other
-    exception is a defect: it is logged whole and treated alike, since a loop that is gone would look alive.
+    A database fault makes the loop close its connections and wait longer each time, with jitter; the first step that
+    succeeds again is told too. Any other exception is a defect: it is logged whole and treated alike, since a loop
+    that is gone would look alive.
     """
 
     def __init__(self, name: str, step: Callable[[], float], *, on_fault: Callable[[BaseException], None]) -> None:
@@ -32,6 +34,7 @@ class Loop:
         self._step = step
         self._on_fault = on_fault
         self._faults = 0
+        self._database_gone: float | None = None
         self._began: float | None = None
         self._woken = threading.Event()
         self._stopping = threading.Event()
@@ -78,13 +81,18 @@ class Loop:
         finally:
             self._began = None
         self._faults = 0
+        if self._database_gone is not None:
+            logger.info("Loop %s has the database back after %.1f s", self.name, ticks() - self._database_gone)
+            self._database_gone = None
         return wait
 
     def _after_fault(self, error: Exception) -> float:
         self._faults += 1
         if vendor.is_database_fault(error):
             wait = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self._faults, 10)) * random.uniform(0.5, 1.0)  # noqa: S311
-            logger.warning("Loop %s met a database fault, next try in %.1f s: %s", self.name, wait, error)
+            logger.warning("Loop %s met a database fault, next try in %.1f s: %s", self.name, wait, one_line(error))
+            if self._database_gone is None:
+                self._database_gone = ticks()
         else:
             wait = LONGEST_BACKOFF
             logger.error("Loop %s met a defect, next try in %.1f s", self.name, wait, exc_info=error)

@@ -13,13 +13,11 @@ from django.db import connections
 from django_leasejobs import vendor
 from django_leasejobs.engine.mend import mend_jobs
 from django_leasejobs.engine.register import deregister_worker, register_worker
-from django_leasejobs.engine.sync import sync_jobs
 from django_leasejobs.engine.transactions import alias
-from django_leasejobs.registry import registry
 
 from .book import LeaseBook
 from .dispatcher import Dispatcher, tell_lost
-from .housekeeper import Housekeeper
+from .housekeeper import Housekeeper, sync_with_code
 from .listener import Listener
 from .loop import Loop
 from .options import WorkerOptions
@@ -106,14 +104,8 @@ class JobWorker:
         return loops
 
     def _sync(self) -> None:
-        synced = sync_jobs(registry.jobs.values())
-        for name in synced.conflicts:
+        for name in sync_with_code().conflicts:
             logger.error("Job %s is defined in code and in the admin; the admin's row is left as it is", name)
-        if synced.changes:
-            logger.info(
-                "Jobs synced created=%s updated=%s revived=%s retired=%s",
-                len(synced.created), len(synced.updated), len(synced.revived), len(synced.retired),
-            )  # fmt: skip
 
     def _watch(self, longest: float) -> None:
         """Give up what can't be trusted, then let the pool work until something needs a look."""

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection, connections
 
 from django_leasejobs import signals
-from django_leasejobs.models import Job, Lease, Run, RunStatus, Worker
-from django_leasejobs.worker.housekeeper import STUCK_WAIT, Housekeeper
+from django_leasejobs.models import Job, Lease, Run, RunStatus, Source, Worker
+from django_leasejobs.worker.housekeeper import STUCK_WAIT, Housekeeper, sync_with_code
 from tests.support.factories import claim, make_due_job, make_job, make_run, make_task, make_worker, now, rng
 
 from .support import Signals, options
@@ -129,3 +129,16 @@ def test_it_measures_how_far_its_own_clock_is_off(monkeypatch):
     housekeeper = make_housekeeper()
     housekeeper.step()
     assert abs(housekeeper.clock_offset) < timedelta(seconds=5)
+
+
+def test_a_sync_names_the_jobs_that_it_changed(caplog):
+    caplog.set_level("INFO", "django_leasejobs")
+    for number in range(23):
+        make_job(name=f"old {number:02}", source=Source.CODE)
+
+    sync_with_code()
+    sync_with_code()
+
+    (line,) = [record.getMessage() for record in caplog.records]
+    named = ", ".join(f"old {number:02}" for number in range(20))
+    assert line.endswith(f" updated=0 revived=0 retired=23 ({named} and 3 more)")

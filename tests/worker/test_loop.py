@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -73,6 +74,26 @@ def test_a_database_fault_is_one_line_and_the_waits_grow_to_a_bound(run_loop, ca
     assert max(waits) <= 0.02
     assert waits[0] <= 0.002
     assert min(waits[5:]) >= 0.01
+
+
+def test_a_fault_of_many_lines_is_one_line_and_the_database_is_told_to_be_back_once(run_loop, caplog, monkeypatch):
+    monkeypatch.setattr(loop_module, "FIRST_BACKOFF", 0.001)
+    caplog.set_level("INFO", "django_leasejobs")
+    steps = []
+
+    def step():
+        steps.append(1)
+        if len(steps) <= 2:
+            raise OperationalError("connection failed\n\tIs the server running there?\n")
+        return 0 if len(steps) < 5 else LONG
+
+    run_loop(step, "look")
+    wait_until(lambda: len(steps) == 5)
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 3
+    assert all(line.endswith(" s: connection failed Is the server running there?") for line in lines[:2])
+    assert re.fullmatch(r"Loop look has the database back after \d+\.\d s", lines[2])
+    assert caplog.records[2].levelname == "INFO"
 
 
 def test_a_defect_is_logged_whole_and_the_loop_lives_on(run_loop, caplog, monkeypatch):

@@ -8,9 +8,10 @@ from django.core.management.base import CommandError
 from django_leasejobs.engine.backfill import DEFAULT_LIMIT, Backfilled, backfill_job
 from django_leasejobs.engine.jobs import find_job
 from django_leasejobs.management.instants import local, read_instant
-from django_leasejobs.management.output import JobsCommand, printable
+from django_leasejobs.management.output import JobsCommand
 from django_leasejobs.models import Job
 from django_leasejobs.schedules import zone
+from django_leasejobs.texts import printable
 
 
 class Command(JobsCommand):

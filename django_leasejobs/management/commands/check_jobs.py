@@ -5,8 +5,9 @@ from dataclasses import asdict
 from typing import Any
 
 from django_leasejobs.engine.facts import gather_facts
-from django_leasejobs.management.output import JobsCommand, add_format, as_json, printable
+from django_leasejobs.management.output import JobsCommand, add_format, as_json
 from django_leasejobs.policies.health import Facts, Finding, Level, judge, worst
+from django_leasejobs.texts import printable
 
 STATUS = {None: 0, Level.WARNING: 1, Level.CRITICAL: 2}
 

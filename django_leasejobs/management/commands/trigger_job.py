@@ -13,8 +13,9 @@ from django_leasejobs.engine.jobs import find_job
 from django_leasejobs.engine.overview import RunOverview, has_a_worker, look_at_run
 from django_leasejobs.engine.trigger import Order, trigger_job
 from django_leasejobs.exceptions import DurationError
-from django_leasejobs.management.output import JobsCommand, printable
+from django_leasejobs.management.output import JobsCommand
 from django_leasejobs.models import RunStatus
+from django_leasejobs.texts import printable
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
