@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 
 from django_leasejobs.clock import DatabaseNow, as_utc
 from django_leasejobs.models import Lease, Worker
-from django_leasejobs.policies.health import DEFAULT_THRESHOLDS, WorkerFacts, is_alive
+from django_leasejobs.policies.health import DEFAULT_THRESHOLDS, is_alive
+from django_leasejobs.policies.health_facts import WorkerFacts
 
 from .base import ReadOnlyAdmin
 from .display import EMPTY, badge, column, duration_of, moment_of, rough

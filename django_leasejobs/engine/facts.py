@@ -6,7 +6,7 @@ from django.db.models import Count, Min, OuterRef, Subquery
 
 from django_leasejobs.clock import database_now
 from django_leasejobs.models import Job, Lease, RunStatus, Worker
-from django_leasejobs.policies.health import Facts, JobFacts, LeaseFacts, WaitingFacts, WorkerFacts
+from django_leasejobs.policies.health_facts import Facts, JobFacts, LeaseFacts, WaitingFacts, WorkerFacts
 
 from .claim import claimable
 from .history import DECIDED, newest_ended

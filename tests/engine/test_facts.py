@@ -9,7 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from django_leasejobs.engine.facts import MOST_FAILURES, gather_facts
 from django_leasejobs.models import Job, Lease, Run, RunStatus
-from django_leasejobs.policies.health import JobFacts, LeaseFacts, WaitingFacts, WorkerFacts, judge
+from django_leasejobs.policies.health import judge
+from django_leasejobs.policies.health_facts import JobFacts, LeaseFacts, WaitingFacts, WorkerFacts
 from tests.support.factories import NOOP, claim, make_due_job, make_job, make_run, make_task, make_worker, now
 
 pytestmark = pytest.mark.django_db

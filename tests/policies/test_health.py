@@ -8,21 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from django_leasejobs.policies.health import (
-    CODES,
-    Facts,
-    Finding,
-    JobFacts,
-    LeaseFacts,
-    Level,
-    Thresholds,
-    WaitingFacts,
-    WorkerFacts,
-    can_take,
-    is_alive,
-    judge,
-    worst,
-)
+from django_leasejobs.policies.health import CODES, Finding, Level, Thresholds, can_take, is_alive, judge, worst
+from django_leasejobs.policies.health_facts import Facts, JobFacts, LeaseFacts, WaitingFacts, WorkerFacts
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)

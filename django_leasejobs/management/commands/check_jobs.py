@@ -6,7 +6,8 @@ from typing import Any
 
 from django_leasejobs.engine.facts import gather_facts
 from django_leasejobs.management.output import JobsCommand, add_format, as_json
-from django_leasejobs.policies.health import Facts, Finding, Level, judge, worst
+from django_leasejobs.policies.health import Finding, Level, judge, worst
+from django_leasejobs.policies.health_facts import Facts
 from django_leasejobs.texts import printable
 
 STATUS = {None: 0, Level.WARNING: 1, Level.CRITICAL: 2}
