@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import json
 import re
@@ -70,10 +71,13 @@ class Task:
         if not isinstance(kwargs, Mapping) or not all(isinstance(key, str) for key in kwargs):
             words = f"The keyword arguments of {self.name!r} must be a dict with text keys, not {kwargs!r}."
             raise JobDefinitionError(words, field="kwargs")
+        signature = self.signature
+        if why := _unknown_keywords(signature, kwargs):
+            raise JobDefinitionError(f"The arguments don't fit {self.name!r} {signature}: {why}", field="kwargs")
         try:
-            self.signature.bind(*args, **kwargs)
+            signature.bind(*args, **kwargs)
         except TypeError as error:
-            words = f"The arguments don't fit {self.name!r} {self.signature}: {error}."
+            words = f"The arguments don't fit {self.name!r} {signature}: {error}."
             raise JobDefinitionError(words, field="kwargs" if kwargs or not args else "args") from None
         if self.check is not None:
             self.check(args, kwargs)
@@ -169,6 +173,20 @@ class Registry:
 
 
 registry = Registry()
+
+
+def _unknown_keywords(signature: inspect.Signature, kwargs: Mapping[str, Any]) -> str:
+    """Name what no parameter takes: Python names it only where no other argument is missing."""
+    parameters = signature.parameters.values()
+    if any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters):
+        return ""
+    known = [item.name for item in parameters if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)]
+    unknown = [name for name in kwargs if name not in known]
+    if not unknown:
+        return ""
+    words = f"no parameter takes the keyword {' or '.join(map(repr, unknown))}"
+    close = [match for name in unknown for match in difflib.get_close_matches(name, known, n=1)]
+    return f"{words}; did you mean {' and '.join(map(repr, close))}?" if close else f"{words}."
 
 
 def _require_json_arguments(task_name: str, args: object, kwargs: object) -> None:

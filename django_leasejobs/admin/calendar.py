@@ -19,11 +19,11 @@ from django_leasejobs.models import Calendar, Job
 from django_leasejobs.policies.calendars import PARTS
 from django_leasejobs.policies.calendars import Calendar as Rules
 from django_leasejobs.registry import registry
+from django_leasejobs.schedules import zone_names
 
 from .base import EngineAdmin
 from .display import column, json_of
 from .fields import LinesField, SuggestingInput
-from .job_form import zone_names
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Any]

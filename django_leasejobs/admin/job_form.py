@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.contrib.admin.widgets import AdminTextInputWidget
@@ -26,6 +25,7 @@ from django_leasejobs.policies.limits import (
     SHORTEST_TIMEOUT,
 )
 from django_leasejobs.registry import registry
+from django_leasejobs.schedules import zone_names
 
 from .fields import ArgumentsField, DurationTextField, SuggestingInput
 from .job_checks import WHEN, argument_errors, calendar_errors, when_errors
@@ -47,10 +47,6 @@ CATCH_UPS = [
     ("all", gettext_lazy("all: each runs, oldest first, within bounds")),
     ("none", gettext_lazy("none: all are recorded as missed")),
 ]
-
-
-def zone_names() -> list[str]:
-    return sorted(available_timezones())
 
 
 class JobForm(ModelForm):

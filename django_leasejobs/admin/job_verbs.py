@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.widgets import AdminSplitDateTime
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from django_leasejobs.clock import database_now
 from django_leasejobs.engine.pause import pause_job, resume_job
+from django_leasejobs.engine.transactions import alias
 from django_leasejobs.engine.trigger import MAX_WHO, Order, trigger_job
 from django_leasejobs.exceptions import JobDefinitionError, UnknownJob
 from django_leasejobs.models import Job, RunStatus
@@ -41,6 +45,12 @@ class TriggerForm(VerbForm):
 
     def __init__(self, *args: Any, row: Job, **kwargs: Any) -> None:
         super().__init__(*args, row=row, initial={"args": row.args, "kwargs": row.kwargs}, **kwargs)
+
+    def clean_run_after(self) -> datetime | None:
+        run_after: datetime | None = self.cleaned_data["run_after"]
+        if run_after is not None and run_after < database_now(alias()):
+            raise ValidationError(_("This moment has passed. Leave it empty for a run as soon as possible."))
+        return run_after
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -18,6 +18,11 @@ class Schedule(ABC):
         """Whether its instants are other ones when the rules of its time zone change."""
         return False
 
+    @property
+    def hashed(self) -> bool:
+        """Whether its instants depend on the job's name."""
+        return False
+
     @abstractmethod
     def next_after(self, instant: datetime) -> datetime | None:
         """Return the first instant strictly later than this aware one, in UTC, or None when none is left."""

@@ -7,6 +7,7 @@ never sees a time zone. The stepping itself is a walk over tables, some twenty t
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from calendar import isleap
 from collections.abc import Iterator
@@ -165,6 +166,10 @@ class CronSchedule(Schedule):
     @property
     def follows_a_zone(self) -> bool:
         return self.timezone != "UTC"
+
+    @property
+    def hashed(self) -> bool:
+        return re.search(r"(^|[\s,])h", self.text, re.ASCII | re.IGNORECASE) is not None
 
     def next_after(self, instant: datetime) -> datetime | None:
         utc = in_utc(instant).replace(tzinfo=None)

@@ -22,6 +22,11 @@ def zone(name: object) -> ZoneInfo:
     return _zone(name)
 
 
+def zone_names() -> list[str]:
+    """Return all names that ``zone`` knows, in order."""
+    return sorted(_names())
+
+
 @lru_cache(maxsize=1024)
 def _zone(name: str) -> ZoneInfo:
     # Looking the name up in the list comes first: ZoneInfo() opens a file of that name, and fails in a

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.test import override_settings
 from django_leasejobs.engine.sync import sync_jobs
 from django_leasejobs.models import Calendar, Job, Run, Source
 from django_leasejobs.registry import registry
+from django_leasejobs.schedules import zone
 from tests.admin.support import ESCAPED, MARKUP, admin_client, entries, errors_of, job_form, logged_in, page, viewer
 from tests.support.factories import make_job, make_task, now
 
@@ -347,3 +349,13 @@ def test_whoever_may_only_see_can_not_post_the_form() -> None:
     assert b'name="_preview"' not in shown.content
     assert [response.status_code for response in refused] == [403, 403]
     assert list(Job.objects.values_list("name", flat=True)) == [job.name]
+
+
+@pytest.mark.parametrize("model", ["job", "calendar"])
+def test_only_zones_that_are_accepted_are_offered(model: str) -> None:
+    shown = admin_client().get(page(model, "add")).content.decode()
+
+    offered = re.findall(r'<option value="([^"]+)"></option>', shown)
+    assert len(offered) > 400
+    for name in offered:
+        zone(name)

@@ -166,6 +166,16 @@ def test_a_trigger_may_ignore_the_overlap_and_wait() -> None:
     assert (run.status, run.exclusive, run.available_at.year) == (RunStatus.READY, False, 2099)
 
 
+def test_a_trigger_for_a_moment_that_has_passed_is_refused_at_its_field() -> None:
+    job = make_job()
+    answers = {"args": "[]", "kwargs": "{}", "run_after_0": "2026-01-01", "run_after_1": "00:00"}
+
+    refused = admin_client().post(page("job", "trigger", job.pk), answers)
+
+    assert "This moment has passed." in refused.context["form"].errors["run_after"][0]
+    assert not Run.objects.exists()
+
+
 def test_bad_arguments_of_a_trigger_are_refused_at_their_field() -> None:
     make_task("tests.one", one_parameter)
     job = make_job(task="tests.one", args=[1])

@@ -109,3 +109,21 @@ def test_it_needs_no_database() -> None:
     called = shell("preview_schedule", "0 2 * * *", DATABASE_URL="sqlite:////nowhere/at/all.sqlite3")
 
     assert (called.status, called.lines[0]) == (0, "at 02:00 every day, UTC")
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ("H H * * *", True),
+        ("0 2,h * * 1", True),
+        ("H(0-5)/2 * * * *", True),
+        ("0 0 * * thu", False),
+        ("@hourly", False),
+    ],
+)
+def test_a_hashed_schedule_without_a_name_is_noted_beside_the_output(text: str, noted: bool) -> None:
+    named, unnamed = (call("preview_schedule", text, *more) for more in (("--name", "report"), ()))
+
+    assert (named.status, named.err, unnamed.status) == (0, "", 0)
+    assert ("give --name" in unnamed.err) is noted
+    assert "give --name" not in unnamed.out

@@ -75,7 +75,7 @@ def test_arguments_that_fit_are_accepted(task: Task, args: list[Any], kwargs: di
     [
         ([], {}, "missing a required argument: 'warehouse'"),
         (["main", 2026], {}, "too many positional"),
-        (["main"], {"month": 1}, "unexpected keyword"),
+        (["main"], {"month": 1}, "no parameter takes the keyword 'month'"),
         ("main", {}, "must be a list"),
         (["main"], [1], "must be a dict"),
         ([dt.datetime(2026, 1, 1)], {}, "can't be stored as JSON"),
@@ -105,3 +105,29 @@ def test_json_is_what_every_database_stores() -> None:
 
     with pytest.raises(JobDefinitionError, match=r"^The result can't be stored"):
         require_json(object(), what="the result")
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        ({"warehose": 1}, r"no parameter takes the keyword 'warehose'; did you mean 'warehouse'\?$"),
+        ({"a": 1, "yaer": 2}, r"no parameter takes the keyword 'a' or 'yaer'; did you mean 'year'\?$"),
+        ({"warehouse": "main", "b": 1}, r"no parameter takes the keyword 'b'\.$"),
+        ({"context": 1}, r"no parameter takes the keyword 'context'\.$"),
+    ],
+)
+def test_a_keyword_that_nothing_takes_is_named_before_what_is_missing(kwargs: dict[str, Any], words: str) -> None:
+    with pytest.raises(JobDefinitionError, match=words) as refused:
+        TASK.check_arguments([], kwargs)
+    assert refused.value.field == "kwargs"
+
+
+def test_a_function_that_takes_any_keyword_knows_them_all() -> None:
+    def anything(first: int, /, **more: Any) -> None: ...
+
+    Task(name="anything", func=anything).check_arguments([1], {"first": 2, "second": 3})
+
+    def positional(first: int, /) -> None: ...
+
+    with pytest.raises(JobDefinitionError, match="no parameter takes the keyword 'first'"):
+        Task(name="positional", func=positional).check_arguments([], {"first": 1})

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from django_leasejobs.schedules import ScheduleError, parse, zone
+from django_leasejobs.schedules import ScheduleError, parse, zone, zone_names
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,13 @@ def test_zone_data_that_cant_be_read_is_refused(tmp_path, monkeypatch):
             zone("Broken/Zone")
     finally:
         zoneinfo.reset_tzpath()
+
+
+def test_the_names_that_are_offered_are_those_that_are_accepted():
+    names = zone_names()
+
+    assert names == sorted(names)
+    assert {"Europe/Berlin", "UTC"} <= set(names)
+    assert not {"localtime", "Factory", "posixrules"} & set(names)
+    for name in names:
+        assert str(zone(name)) == name

@@ -32,10 +32,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with explained_errors():
-            self.stdout.write(_preview(options))
+            schedule, shown = _preview(options)
+            self.stdout.write(shown)
+        if schedule.hashed and not options["name"]:
+            self.stderr.write("H is hashed from the job's name, so no job has these instants: give --name.")
 
 
-def _preview(options: dict[str, Any]) -> str:
+def _preview(options: dict[str, Any]) -> tuple[Schedule, str]:
     if not 1 <= options["count"] <= MOST:
         raise CommandError(f"--count {options['count']}: a number from 1 to {MOST:,} is needed.")
     where = zone(options["timezone"])
@@ -45,12 +48,12 @@ def _preview(options: dict[str, Any]) -> str:
         start = read_instant("--from", options["start"], where)
     instants = list(islice(schedule.walk(start - A_MOMENT), options["count"]))
     if options["format"] == "json":
-        return as_json(_facts(schedule, instants))
+        return schedule, as_json(_facts(schedule, instants))
     rows = [
         (local(instant, where), f"{instant:%Y-%m-%d %H:%M:%S}Z", schedule.touched_by_clock_change(instant))
         for instant in instants
     ]
-    return f"{schedule.describe()}\n\n{table(COLUMNS, rows, empty='No instant is to come.')}"
+    return schedule, f"{schedule.describe()}\n\n{table(COLUMNS, rows, empty='No instant is to come.')}"
 
 
 def _facts(schedule: Schedule, instants: list[datetime]) -> dict[str, Any]:
