@@ -73,7 +73,7 @@ def test_an_unmigrated_database_is_told_with_the_missing_migration(fleet, tmp_pa
     refused(fleet.command("run_job_worker", DATABASE_URL=url), "leasejobs.0001_initial", "manage.py migrate leasejobs")
 
 
-HEAD = "from datetime import datetime\nfrom django_leasejobs import job\n"
+HEAD = "from datetime import datetime\nfrom django_leasejobs import command_job, job\n"
 BAD_DEFINITIONS = {
     "duplicate": (
         "@job()\ndef one(): ...\n@job(name='duplicate.one')\ndef two(): ...\n",
@@ -92,6 +92,8 @@ BAD_DEFINITIONS = {
     "zone": ("@job('0 1 * * *', timezone='America')\ndef one(): ...\n", "America"),
     "no_zone": ("@job('0 1 * * *', timezone=None)\ndef one(): ...\n", "None"),
     "unknown": ("@job(retry=3)\ndef one(): ...\n", "no option 'retry'"),
+    "other_command": ("command_job('flush')\n", "'flush' may not run as a job"),
+    "option": ("command_job('clearsessions', args=['--dayz'])\n", "'clearsessions': unrecognized arguments: --dayz."),
     "soon": ("@job(lease='soon')\ndef one(): ...\n", "Job 'soon.one': lease='soon'"),
 }
 
@@ -114,6 +116,13 @@ def test_all_definitions_that_cannot_work_are_told_with_their_places(fleet, tmp_
         assert f"{tmp_path / name / 'jobs.py'}:" in told
         assert words in told
     assert told.count("leasejobs.E005") == len(BAD_DEFINITIONS)
+
+
+def test_a_jobs_module_that_the_models_import_may_define_command_jobs(fleet, tmp_path):
+    environment = write_apps(tmp_path, {"early": "command_job('clearsessions', name='early')\n"})
+    (tmp_path / "early" / "models.py").write_text("from . import jobs\n")
+    process = fleet.command("check", **environment)
+    assert process.wait(20) == 0, process.output
 
 
 def test_every_command_tells_of_a_broken_definition_and_none_retires_jobs_over_it(fleet, tmp_path):
