@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from django_leasejobs.conf import POOLS, get_settings
-from django_leasejobs.durations import parse_duration
 from django_leasejobs.engine.readiness import known_queues
-from django_leasejobs.exceptions import DurationError
+from django_leasejobs.management.instants import read_seconds
 from django_leasejobs.management.output import JobsCommand, require_loaded_code
 from django_leasejobs.worker.child_settings import Limits
 from django_leasejobs.worker.options import WorkerOptions, default_name
@@ -52,20 +51,18 @@ class Command(JobsCommand):
 
     def _read(self, options: dict[str, Any]) -> WorkerOptions:
         settings = get_settings()
-        concurrency = _at_least_one("--concurrency", options["concurrency"], settings.CONCURRENCY)
-        assert concurrency is not None
         interval = options["poll_interval"]
         return WorkerOptions(
             queues=tuple(dict.fromkeys(options["queue"])),
-            concurrency=concurrency,
+            concurrency=_at_least_one("--concurrency", options["concurrency"]) or settings.CONCURRENCY,
             pool=options["pool"] or settings.POOL,
             poll_interval=settings.POLL_INTERVAL.total_seconds()
             if interval is None
-            else _seconds("--poll-interval", interval, lowest=0.01),
+            else read_seconds("--poll-interval", interval, lowest=0.01),
             name=default_name() if options["name"] is None else _name(options["name"]),
-            shutdown_timeout=_seconds("--shutdown-timeout", options["shutdown_timeout"], lowest=0),
+            shutdown_timeout=read_seconds("--shutdown-timeout", options["shutdown_timeout"]),
             drain=options["drain"],
-            max_runs=_at_least_one("--max-runs", options["max_runs"], None),
+            max_runs=_at_least_one("--max-runs", options["max_runs"]),
             schedule=not options["no_schedule"],
             sync=not options["no_sync"],
             notify=settings.NOTIFY,
@@ -89,19 +86,7 @@ def _name(value: str) -> str:
     return value
 
 
-def _seconds(option: str, value: str, *, lowest: float) -> float:
-    try:
-        seconds = parse_duration(value).total_seconds()
-    except DurationError as error:
-        raise CommandError(f"{option}: {error}") from None
-    if seconds < lowest:
-        raise CommandError(f"{option} {value!r}: at least {lowest:g} s is needed.")
-    return seconds
-
-
-def _at_least_one(option: str, value: int | None, default: int | None) -> int | None:
-    if value is None:
-        return default
-    if value < 1:
+def _at_least_one(option: str, value: int | None) -> int | None:
+    if value is not None and value < 1:
         raise CommandError(f"{option} {value}: at least 1 is needed.")
     return value

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from django_leasejobs.durations import format_duration, parse_duration
+from django_leasejobs.durations import rough_duration
 from django_leasejobs.engine.jobs import find_job
 from django_leasejobs.engine.overview import RunOverview, has_a_worker, look_at_run
 from django_leasejobs.engine.trigger import Order, trigger_job
-from django_leasejobs.exceptions import DurationError
+from django_leasejobs.management.instants import read_seconds
 from django_leasejobs.management.output import JobsCommand
 from django_leasejobs.models import RunStatus
 from django_leasejobs.texts import printable
@@ -33,7 +33,7 @@ class Command(JobsCommand):
         parser.add_argument("--timeout", metavar="S", help="Wait no longer than this; the run goes on (exit status 1).")
 
     def run(self, options: dict[str, Any]) -> int:
-        timeout = _seconds(options["timeout"])
+        timeout = None if options["timeout"] is None else read_seconds("--timeout", options["timeout"])
         args = _read("--args", options["job_args"], list, "an array such as '[1, 2]'")
         kwargs = _read("--kwargs", options["job_kwargs"], dict, """an object such as '{"day": 1}'""")
         job = find_job(options["name"])
@@ -67,7 +67,7 @@ class Command(JobsCommand):
         if run.status == RunStatus.RUNNING:
             words += f" on {run.worker_name}, attempt {run.attempt}"
         elif run.finished_at is not None and run.started_at is not None:
-            words += f" after {format_duration(run.finished_at - run.started_at)}, attempt {run.attempt}"
+            words += f" after {rough_duration(run.finished_at - run.started_at)}, attempt {run.attempt}"
         self.stdout.write(printable(f"{words}: {run.reason}" if run.reason else words))
         if run.error:
             self.stdout.write(f"Error: {printable(run.error)}")
@@ -92,13 +92,6 @@ def _read(option: str, text: str | None, kind: type, example: str) -> Any:
     if not isinstance(value, kind):
         raise CommandError(f"{option} {text!r} is JSON, but not {example}.")
     return value
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return None if text is None else parse_duration(text).total_seconds()
-    except DurationError as error:
-        raise CommandError(f"--timeout: {error}") from None
 
 
 def _who() -> str:
