@@ -13,6 +13,7 @@ LONGEST = timedelta(days=36_525)
 A_MOMENT = timedelta(microseconds=1)
 """The smallest step of time: an instant less this is the last one before it."""
 
+_SECOND, _MILLISECOND = timedelta(seconds=1), timedelta(milliseconds=1)
 _MICROSECONDS = {
     "w": 604_800_000_000,
     "d": 86_400_000_000,
@@ -56,6 +57,19 @@ def format_duration(duration: timedelta) -> str:
     if rest:
         written.append(f"{rest / 1000:g}ms")
     return "".join(written) or "0s"
+
+
+def rough_duration(duration: timedelta) -> str:
+    """Write a measured length of time for a person: whole seconds, and below one whole milliseconds, cut off."""
+    size = abs(duration)
+    unit = _SECOND if size >= _SECOND else _MILLISECOND
+    size = size // unit * unit
+    return format_duration(size if duration > timedelta(0) else -size)
+
+
+def whole_seconds(duration: timedelta) -> timedelta:
+    """Cut off the fraction of a second, for people."""
+    return timedelta(seconds=int(duration.total_seconds()))
 
 
 def _from_seconds(value: int | float) -> timedelta:

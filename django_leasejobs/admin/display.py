@@ -14,10 +14,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from django_leasejobs.durations import format_duration
+from django_leasejobs.durations import format_duration, rough_duration
 
 EMPTY = "-"
-SECOND = timedelta(seconds=1)
 
 
 def moment(instant: datetime | None) -> str:
@@ -33,14 +32,7 @@ def short_moment(instant: datetime | None) -> str:
 
 
 def rough(duration: timedelta | None) -> str:
-    """Write a length of time; from a second up without fractions, below with milliseconds."""
-    if duration is None:
-        return EMPTY
-    if abs(duration) >= SECOND:
-        duration = timedelta(seconds=int(duration.total_seconds()))
-    else:
-        duration = timedelta(milliseconds=int(duration.total_seconds() * 1000))
-    return format_duration(duration)
+    return EMPTY if duration is None else rough_duration(duration)
 
 
 def badge(word: object, kind: str) -> SafeString:

@@ -14,7 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as AnyDatabaseError
 
-from django_leasejobs.durations import format_duration
+from django_leasejobs.durations import rough_duration
 from django_leasejobs.engine.readiness import NotReady, require_ready
 from django_leasejobs.engine.transactions import alias
 from django_leasejobs.exceptions import LeaseJobsError
@@ -23,7 +23,6 @@ from django_leasejobs.texts import printable
 
 INTERRUPTED = 130
 GAP = "  "
-SECOND = timedelta(seconds=1)
 
 
 class JobsCommand(BaseCommand):
@@ -100,7 +99,7 @@ def cell(value: object) -> str:
     if isinstance(value, datetime):
         return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
     if isinstance(value, timedelta):
-        return format_duration(value // SECOND * SECOND)
+        return rough_duration(value)
     return printable(str(value))
 
 

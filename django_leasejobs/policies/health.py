@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from django_leasejobs.durations import format_duration
+from django_leasejobs.durations import rough_duration
 
 from .health_facts import Facts, WorkerFacts
-
-SECOND = timedelta(seconds=1)
 
 
 class Level(StrEnum):
@@ -185,5 +183,5 @@ def _waiting_findings(facts: Facts, thresholds: Thresholds) -> Iterator[Finding]
 
 
 def _words(duration: timedelta) -> str:
-    """Write a duration without fractions of a second."""
-    return format_duration(max(duration, timedelta(0)) // SECOND * SECOND)
+    """Write how long ago something was; on its way to the database it may have become the future."""
+    return rough_duration(max(duration, timedelta(0)))

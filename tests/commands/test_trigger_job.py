@@ -182,14 +182,14 @@ class TestWithAWorker:
 
         assert (called.status, called.err) == (0, "")
         assert called.lines[0] == f"Run {run.pk} of it: READY"
-        assert re.fullmatch(rf"Run {run.pk} of it: SUCCESSFUL after \S+, attempt 1", called.lines[-2])
+        assert re.fullmatch(rf"Run {run.pk} of it: SUCCESSFUL after \d+m?s, attempt 1", called.lines[-2])
         assert called.lines[-1] == 'Result: "slept"'
 
     def test_waiting_for_a_failure_prints_why_and_exits_1(self) -> None:
         run, called = self.trigger("t.fail", retries=1, backoff=timedelta(seconds=0.1))
 
         assert called.status == 1
-        assert re.fullmatch(rf"Run {run.pk} of it: FAILED after \S+, attempt 2: .+", called.lines[-2])
+        assert re.fullmatch(rf"Run {run.pk} of it: FAILED after \d+m?s, attempt 2: .+", called.lines[-2])
         assert called.lines[-1] == "Error: RuntimeError: it failed on purpose"
 
     def test_waiting_for_a_run_that_somebody_cancels_exits_1(self) -> None:
@@ -200,7 +200,7 @@ class TestWithAWorker:
         cancel_run(only_run().pk, reason="not today")
 
         assert command.wait() == 1
-        assert re.search(r": CANCELLED after \S+, attempt 1: not today\n$", command.output)
+        assert re.search(r": CANCELLED after \d+m?s, attempt 1: not today\n$", command.output)
 
     def test_an_interrupt_ends_the_waiting_and_not_the_run(self) -> None:
         make_job(name="it", task="t.polite", kwargs={"seconds": 60})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from django_leasejobs.durations import LONGEST, format_duration, parse_duration
+from django_leasejobs.durations import LONGEST, format_duration, parse_duration, rough_duration
 from django_leasejobs.exceptions import DurationError
 
 
@@ -92,6 +92,23 @@ def test_what_is_no_length_of_time_is_refused_with_the_way_out(value, words):
 )
 def test_a_length_of_time_is_written_with_its_units(duration, text):
     assert format_duration(duration) == text
+
+
+@pytest.mark.parametrize(
+    ("duration", "text"),
+    [
+        (timedelta(microseconds=37_289), "37ms"),
+        (timedelta(microseconds=29_000), "29ms"),
+        (timedelta(microseconds=999_999), "999ms"),
+        (timedelta(seconds=1, microseconds=999_999), "1s"),
+        (timedelta(minutes=1, microseconds=1), "1m"),
+        (timedelta(microseconds=300), "0s"),
+        (timedelta(microseconds=-300), "0s"),
+        (timedelta(seconds=-90, microseconds=-1), "-1m30s"),
+    ],
+)
+def test_what_was_measured_is_written_without_what_nobody_reads(duration, text):
+    assert rough_duration(duration) == text
 
 
 @settings(deadline=None)
