@@ -67,11 +67,6 @@ def rough_duration(duration: timedelta) -> str:
     return format_duration(size if duration > timedelta(0) else -size)
 
 
-def whole_seconds(duration: timedelta) -> timedelta:
-    """Cut off the fraction of a second, for people."""
-    return timedelta(seconds=int(duration.total_seconds()))
-
-
 def _from_seconds(value: int | float) -> timedelta:
     try:
         if math.isfinite(value):
