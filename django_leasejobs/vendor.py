@@ -73,7 +73,8 @@ def write_lock_at_begin(connection: BaseDatabaseWrapper) -> Iterator[None]:
 def limit_statements(connection: BaseDatabaseWrapper, seconds: float) -> None:
     """Bound each further statement of this transaction, so that none of ours hangs for ever.
 
-    PostgreSQL: for this transaction only, as a session's setting would outlive it behind a pooling proxy.
+    PostgreSQL: for this transaction only, as a session's setting would outlive it behind a pooling proxy. MySQL has
+    no such setting; there it bounds the waits for locks, of the whole session.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
