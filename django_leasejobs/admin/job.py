@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -149,32 +149,24 @@ class JobAdmin(VerbsAdmin):
         missing = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
         return names, {self.opts.verbose_name_plural: len(jobs)}, missing, protected
 
-    def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, Any],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: Any = None,
-    ) -> HttpResponse:
-        form = context["adminform"].form
+    def shown_beside(self, request: HttpRequest, form: Any, obj: Any) -> dict[str, Any]:
         job = form.instance
-        now = database_now(alias())
         entered = form.is_bound and "schedule" in form.fields
         readable = not (entered and {*WHEN, "exclude"} & form.errors.keys())
-        context["preview"] = preview(job, now) if readable and (obj or entered) else None
-        context["entered"] = entered
-        context["zone"] = job.timezone
+        previewed = preview(job, database_now(alias())) if readable and (obj or entered) else None
+        beside = {"preview": previewed, "entered": entered, "zone": job.timezone}
         if obj:
             shown = state_of(obj)
-            context["state"], context["reason"] = shown.state, shown.reason
-            context["since"] = moment(shown.since) if shown.since else ""
-            context["where"] = where_defined(obj.task) if owned_by_code(obj) else None
-            context["owned_by_code"] = owned_by_code(obj)
-            context["made_again"] = _is_made_again(obj)
-            context["last_runs"] = recent_runs(obj)
-        return super().render_change_form(request, context, add, change, form_url, obj)
+            beside |= {
+                "state": shown.state,
+                "reason": shown.reason,
+                "since": moment(shown.since) if shown.since else "",
+                "where": where_defined(obj.task) if owned_by_code(obj) else None,
+                "owned_by_code": owned_by_code(obj),
+                "made_again": _is_made_again(obj),
+                "last_runs": recent_runs(obj),
+            }
+        return {**super().shown_beside(request, form, obj), **beside}
 
     @admin.action(permissions=["change"], description=gettext_lazy("Enable selected jobs"))
     def enable_selected(self, request: HttpRequest, queryset: QuerySet[Job]) -> None:

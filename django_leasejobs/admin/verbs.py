@@ -160,8 +160,12 @@ class VerbsAdmin(EngineAdmin):
         form_url: str = "",
         obj: Any = None,
     ) -> HttpResponse:
-        context["verbs"] = [verb for verb in self.verbs if obj and verb.allows(request) and verb.fits(obj)]
+        context.update(self.shown_beside(request, context["adminform"].form, obj))
         return super().render_change_form(request, context, add, change, form_url, obj)
+
+    def shown_beside(self, request: HttpRequest, form: Any, obj: Any) -> dict[str, Any]:
+        """Return what the page of a row shows beside its form."""
+        return {"verbs": [verb for verb in self.verbs if obj and verb.allows(request) and verb.fits(obj)]}
 
     def _after(self, request: HttpRequest, row: Any) -> str:
         """Return the address to go to: the row's page if it is still there and may be seen."""
