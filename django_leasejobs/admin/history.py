@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from django_leasejobs.engine.history import newest_ended
+from django_leasejobs.engine.history import last_outcome, newest_ended
 from django_leasejobs.engine.transactions import alias
 from django_leasejobs.models import UNFINISHED, Job, Run
 
@@ -16,8 +16,8 @@ RECENT = 5
 
 
 def with_last_runs(jobs: QuerySet[Job]) -> QuerySet[Job]:
-    """Add the key of each job's run that ended last."""
-    return jobs.annotate(**{LAST: Subquery(newest_ended(OuterRef("pk")).values("pk")[:1])})
+    """Add the key of the run whose end is each job's last outcome."""
+    return jobs.annotate(**{LAST: Subquery(last_outcome(OuterRef("pk")).values("pk"))})
 
 
 def fetch_last_runs(jobs: list[Any]) -> None:

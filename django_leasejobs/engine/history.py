@@ -6,10 +6,12 @@ from collections.abc import Collection
 
 from django.db.models import OuterRef, QuerySet
 
-from django_leasejobs.models import Job, Run, RunStatus
+from django_leasejobs.models import FINISHED, Job, Run, RunStatus
 
 DECIDED = (RunStatus.SUCCESSFUL, RunStatus.FAILED)
 """The ends that say whether a job works."""
+OUTCOMES = tuple(status for status in FINISHED if status != RunStatus.SKIPPED)
+"""The ends that are a job's last outcome: a SKIPPED one tells of another run that was going, or of a calendar."""
 
 
 def newest_ended(job: Job | OuterRef, statuses: Collection[str] | None = None) -> QuerySet[Run]:
@@ -18,3 +20,8 @@ def newest_ended(job: Job | OuterRef, statuses: Collection[str] | None = None) -
     if statuses is not None:
         ended = ended.filter(status__in=statuses)
     return ended.order_by("-finished_at", "-pk")
+
+
+def last_outcome(job: Job | OuterRef) -> QuerySet[Run]:
+    """Select the run whose end is a job's last outcome; whether it was by hand or by schedule is all the same."""
+    return newest_ended(job, OUTCOMES)[:1]

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Count, OuterRef, Subquery
 
 from django_leasejobs.clock import database_now
 from django_leasejobs.exceptions import ScheduleError
-from django_leasejobs.models import Job, Run
+from django_leasejobs.models import UNFINISHED, Job, Run, RunStatus
 from django_leasejobs.policies.health import can_take, is_alive
 
 from .cursor import schedule_of
 from .facts import worker_facts
-from .history import newest_ended
+from .history import last_outcome
 from .transactions import alias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOverview:
-    """A job's row and how its last run ended. ``late``: for how long its next instant has been due, if it is."""
+    """A job's row, how many of its runs run and wait now, and its last outcome.
+
+    ``late``: for how long its next instant has been due, if it is.
+    """
 
     name: str
     task: str
@@ -30,6 +34,8 @@ class JobOverview:
     words: str
     next_run_at: datetime | None
     late: timedelta | None
+    running: int
+    waiting: int
     last_status: str | None
     last_run: int | None
     last_ended_at: datetime | None
@@ -55,14 +61,15 @@ class RunOverview:
 
 
 def all_jobs() -> tuple[JobOverview, ...]:
-    """Return all jobs by name. Three statements, however many jobs there are."""
+    """Return all jobs by name. Four statements, however many jobs there are."""
     using = alias()
     now = database_now(using)
-    newest_run = Subquery(newest_ended(OuterRef("pk")).values("pk")[:1])
+    newest_run = Subquery(last_outcome(OuterRef("pk")).values("pk"))
     jobs = list(Job.objects.using(using).annotate(newest=newest_run).order_by("name"))
+    going = _going(using)
     newest = [job.newest for job in jobs if job.newest is not None]
     runs = {run.pk: run for run in Run.objects.using(using).filter(pk__in=newest).only("status", "finished_at")}
-    return tuple(_overview(job, runs.get(job.newest), now) for job in jobs)
+    return tuple(_overview(job, runs.get(job.newest), going, now) for job in jobs)
 
 
 def look_at_run(run_id: int) -> RunOverview | None:
@@ -100,7 +107,14 @@ def words_of(job: Job) -> str:
         return f"unreadable: {error}"
 
 
-def _overview(job: Job, newest: Run | None, now: datetime) -> JobOverview:
+def _going(using: str) -> Counter[tuple[int | None, str]]:
+    """Count the unfinished runs by job and status."""
+    runs = Run.objects.using(using).filter(job__isnull=False, status__in=UNFINISHED).order_by()
+    rows = runs.values_list("job_id", "status").annotate(count=Count("pk"))
+    return Counter({(job_id, status): count for job_id, status, count in rows})
+
+
+def _overview(job: Job, newest: Run | None, going: Counter[tuple[int | None, str]], now: datetime) -> JobOverview:
     due = job.active and job.next_run_at is not None and job.next_run_at <= now
     return JobOverview(
         name=job.name,
@@ -110,6 +124,8 @@ def _overview(job: Job, newest: Run | None, now: datetime) -> JobOverview:
         words=words_of(job),
         next_run_at=job.next_run_at,
         late=now - job.next_run_at if due and job.next_run_at is not None else None,
+        running=going[job.pk, RunStatus.RUNNING],
+        waiting=going[job.pk, RunStatus.READY],
         last_status=None if newest is None else str(newest.status),
         last_run=None if newest is None else newest.pk,
         last_ended_at=None if newest is None else newest.finished_at,

@@ -8,6 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from django_leasejobs.admin.paging import MOST_LISTED
+from django_leasejobs.engine.overview import all_jobs
+from django_leasejobs.engine.trigger import Order, trigger_job
 from django_leasejobs.models import Job, Run, RunStatus
 from tests.admin.support import ESCAPED, MARKUP, admin_client, logged_in, page, person, running, viewer
 from tests.support.factories import make_job, make_run, make_task, make_worker, now
@@ -168,6 +170,19 @@ def test_the_last_outcome_is_the_one_that_ended_last_by_hand_or_by_schedule() ->
     listed = admin_client().get(page("job")).context["cl"].result_list
 
     assert [job.last_run and job.last_run.status for job in listed] == ["SUCCESSFUL", "FAILED", None]
+
+
+def test_the_last_outcome_is_the_same_as_in_list_jobs_when_a_trigger_was_skipped() -> None:
+    job = make_job(name="a")
+    ended(job, RunStatus.SUCCESSFUL)
+    running(job)
+    assert trigger_job("a", Order()).status == RunStatus.SKIPPED
+
+    (shown,) = admin_client().get(page("job")).context["cl"].result_list
+
+    (listed,) = all_jobs()
+    assert (shown.last_run.status, shown.last_run.pk) == ("SUCCESSFUL", listed.last_run)
+    assert (listed.last_status, listed.running, listed.waiting) == ("SUCCESSFUL", 1, 0)
 
 
 def test_the_page_of_a_job_names_what_runs_and_what_ended_last() -> None:

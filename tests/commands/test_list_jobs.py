@@ -37,14 +37,17 @@ def test_without_jobs_it_says_what_to_do() -> None:
 def test_the_table_has_a_line_for_each_job() -> None:
     report = make_job(name="report", schedule="0 2 * * *", timezone="Europe/Berlin", next_run_at=NEXT)
     ended(report, RunStatus.SUCCESSFUL, finished_at=datetime(2026, 1, 1, 1, 0, 7, tzinfo=UTC))
-    make_job(name="by-hand", source=Source.CODE)
+    by_hand = make_job(name="by-hand", source=Source.CODE, overlap="allow")
+    for status in (RunStatus.RUNNING, RunStatus.RUNNING, RunStatus.READY):
+        make_run(by_hand, status=status)
+    make_run()
 
     lines = [re.split(r" {2,}", line) for line in call("list_jobs").lines]
 
     assert lines == [
-        ["NAME", "SCHEDULE", "NEXT", "LATE", "LAST OUTCOME", "ENDED", "DEFINED IN", "STATE"],
-        ["by-hand", "only by hand", "-", "-", "-", "-", "code", "active"],
-        ["report", "at 02:00 every day, Europe/Berlin", "2099-01-02 01:00:00Z", "-", "SUCCESSFUL",
+        ["NAME", "SCHEDULE", "NEXT", "LATE", "NOW", "LAST OUTCOME", "ENDED", "DEFINED IN", "STATE"],
+        ["by-hand", "only by hand", "-", "-", "2 running, 1 waiting", "-", "-", "code", "active"],
+        ["report", "at 02:00 every day, Europe/Berlin", "2099-01-02 01:00:00Z", "-", "-", "SUCCESSFUL",
          "2026-01-01 01:00:07Z", "admin", "active"],
     ]  # fmt: skip
 
@@ -62,6 +65,8 @@ def test_json_has_every_column() -> None:
             "words": "at 02:00 every day, UTC",
             "next_run_at": "2099-01-02T01:00:00Z",
             "late": None,
+            "running": 0,
+            "waiting": 0,
             "last_status": "FAILED",
             "last_run": run.pk,
             "last_ended_at": "2026-01-01T01:00:07.250000Z",
@@ -77,9 +82,15 @@ def test_the_last_outcome_is_that_of_the_run_that_ended_last() -> None:
     last = ended(job, RunStatus.CANCELLED, finished_at=now() - MINUTE / 2)
     ended(job, RunStatus.SUCCESSFUL, finished_at=now() - 2 * MINUTE)
     make_run(job)
-    ended(other, RunStatus.SKIPPED, finished_at=now() - MINUTE)
+    ended(job, RunStatus.SKIPPED)
+    ended(other, RunStatus.SKIPPED)
+    ended(make_job(name="c"), RunStatus.MISSED)
 
-    assert {name: item["last_status"] for name, item in listed().items()} == {"a": "CANCELLED", "b": "SKIPPED"}
+    assert {name: item["last_status"] for name, item in listed().items()} == {
+        "a": "CANCELLED",
+        "b": None,
+        "c": "MISSED",
+    }
     assert listed()["a"]["last_run"] == last.pk
 
 

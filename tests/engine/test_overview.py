@@ -92,11 +92,11 @@ def test_a_dead_worker_takes_nothing() -> None:
     assert not has_a_worker(task="report", queue="default")
 
 
-def test_three_statements_list_any_number_of_jobs() -> None:
+def test_four_statements_list_any_number_of_jobs() -> None:
     for _ in range(30):
         make_run(make_job(schedule="0 0 * * *"), status=RunStatus.FAILED, finished_at=now())
 
     with CaptureQueriesContext(connection) as queries:
         jobs = all_jobs()
 
-    assert (len(jobs), len(queries)) == (30, 3)
+    assert (len(jobs), len(queries)) == (30, 4)

@@ -7,12 +7,12 @@ from typing import Any
 from django_leasejobs.engine.overview import JobOverview, all_jobs
 from django_leasejobs.management.output import JobsCommand, add_format, as_json, table
 
-COLUMNS = ("name", "schedule", "next", "late", "last outcome", "ended", "defined in", "state")
+COLUMNS = ("name", "schedule", "next", "late", "now", "last outcome", "ended", "defined in", "state")
 EMPTY = "There are no jobs. Define some in a jobs.py and run sync_jobs, or add them in the admin."
 
 
 class Command(JobsCommand):
-    help = "Lists the jobs with their next instants, last outcomes and lateness."
+    help = "Lists the jobs with their next instants, lateness, unfinished runs and last outcomes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_format(parser)
@@ -27,4 +27,7 @@ class Command(JobsCommand):
 
 
 def _row(job: JobOverview) -> tuple[object, ...]:
-    return job.name, job.words, job.next_run_at, job.late, job.last_status, job.last_ended_at, job.source, job.state
+    now = ", ".join(f"{count} {word}" for count, word in ((job.running, "running"), (job.waiting, "waiting")) if count)
+    return (
+        job.name, job.words, job.next_run_at, job.late, now, job.last_status, job.last_ended_at, job.source, job.state,
+    )  # fmt: skip
