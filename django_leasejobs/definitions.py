@@ -22,7 +22,7 @@ from .policies.limits import (
     SHORTEST_TIMEOUT,
 )
 from .policies.overlap import Overlap
-from .policies.planning import CatchUp
+from .policies.planning_values import CatchUp
 from .policies.timing import ZERO, Timing, check_timing
 from .registry import COMMAND_PREFIX, JobDefinition, Task
 

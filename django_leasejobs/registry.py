@@ -14,7 +14,7 @@ from typing import Any
 from .exceptions import JobDefinitionError, UnknownTask
 from .policies.calendars import Calendar
 from .policies.overlap import Overlap
-from .policies.planning import CatchUp
+from .policies.planning_values import CatchUp
 
 # The tasks of management commands; no other task may take such a name.
 COMMAND_PREFIX = "manage.py "

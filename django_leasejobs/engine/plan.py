@@ -13,7 +13,7 @@ from django_leasejobs.clock import DatabaseNow, as_utc
 from django_leasejobs.durations import A_MOMENT
 from django_leasejobs.exceptions import ScheduleError
 from django_leasejobs.models import Job, Run, RunStatus
-from django_leasejobs.policies.planning import CatchUp
+from django_leasejobs.policies.planning_values import CatchUp
 from django_leasejobs.policies.unrecorded import Span
 
 from .calendars import known_calendars, names_in

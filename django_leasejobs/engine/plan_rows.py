@@ -10,7 +10,8 @@ from typing import assert_never
 from django_leasejobs.durations import A_MOMENT
 from django_leasejobs.models import Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Overlap, Replace, SkipRun, Start, decide
-from django_leasejobs.policies.planning import (
+from django_leasejobs.policies.planning import plan
+from django_leasejobs.policies.planning_values import (
     DEFAULT_BOUNDS,
     Bounds,
     CatchUp,
@@ -20,7 +21,6 @@ from django_leasejobs.policies.planning import (
     PlanInput,
     Skipped,
     Timetable,
-    plan,
 )
 from django_leasejobs.policies.spreading import offset
 from django_leasejobs.policies.unrecorded import Span, Unrecorded

@@ -6,7 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from django_leasejobs.policies.overlap import Overlap
-from django_leasejobs.policies.planning import CatchUp
+from django_leasejobs.policies.planning_values import CatchUp
 
 from .fields import DEFAULT_BACKOFF, DEFAULT_LEASE, DEFAULT_MAX_LOST, ZERO, policy_checks
 from .statuses import JobState, Source

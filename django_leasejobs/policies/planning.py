@@ -11,12 +11,10 @@ from django_leasejobs.durations import A_MOMENT, format_duration
 
 from .planning_values import (
     DEFAULT_BOUNDS,
-    MISFIRE_GRACE,
     Bounds,
     CatchUp,
     Due,
     Entry,
-    Exclusion,
     Missed,
     Plan,
     PlanInput,
@@ -24,23 +22,6 @@ from .planning_values import (
     Timetable,
     Verdict,
 )
-
-__all__ = [
-    "DEFAULT_BOUNDS",
-    "MISFIRE_GRACE",
-    "Bounds",
-    "CatchUp",
-    "Due",
-    "Entry",
-    "Exclusion",
-    "Missed",
-    "Plan",
-    "PlanInput",
-    "Skipped",
-    "Timetable",
-    "first_instant",
-    "plan",
-]
 
 
 def plan(given: PlanInput, bounds: Bounds = DEFAULT_BOUNDS) -> Plan:

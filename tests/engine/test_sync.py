@@ -11,7 +11,7 @@ from django_leasejobs.engine.sync import Synced, sync_jobs
 from django_leasejobs.models import Job, Run
 from django_leasejobs.policies.calendars import Calendar
 from django_leasejobs.policies.overlap import Overlap
-from django_leasejobs.policies.planning import CatchUp
+from django_leasejobs.policies.planning_values import CatchUp
 from django_leasejobs.registry import JobDefinition, Task, registry
 from tests.support.factories import make_job, make_run, make_worker, noop, now
 from tests.support.rows import HOUR, all_rows

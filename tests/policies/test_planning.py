@@ -5,18 +5,8 @@ from typing import Any
 
 import pytest
 
-from django_leasejobs.policies.planning import (
-    Bounds,
-    CatchUp,
-    Due,
-    Entry,
-    Missed,
-    Plan,
-    PlanInput,
-    Skipped,
-    first_instant,
-    plan,
-)
+from django_leasejobs.policies.planning import first_instant, plan
+from django_leasejobs.policies.planning_values import Bounds, CatchUp, Due, Entry, Missed, Plan, PlanInput, Skipped
 
 from .grid import Grid, Minutes, at
 

@@ -10,17 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from django_leasejobs.policies.planning import (
-    Bounds,
-    CatchUp,
-    Due,
-    Entry,
-    Missed,
-    Plan,
-    PlanInput,
-    Skipped,
-    plan,
-)
+from django_leasejobs.policies.planning import plan
+from django_leasejobs.policies.planning_values import Bounds, CatchUp, Due, Entry, Missed, Plan, PlanInput, Skipped
 from django_leasejobs.schedules import parse
 
 from .grid import MINUTE, T0, Grid, Minutes, at
