@@ -99,14 +99,6 @@ def has_a_worker(*, task: str, queue: str) -> bool:
     return any(is_alive(item, now) and can_take(item, task=task, queue=queue) for item in worker_facts(using))
 
 
-def words_of(job: Job) -> str:
-    """Say in words when the job runs, or what is wrong with its schedule."""
-    try:
-        return schedule_of(job).describe()
-    except ScheduleError as error:
-        return f"unreadable: {error}"
-
-
 def _going(using: str) -> Counter[tuple[int | None, str]]:
     """Count the unfinished runs by job and status."""
     runs = Run.objects.using(using).filter(job__isnull=False, status__in=UNFINISHED).order_by()
@@ -115,15 +107,15 @@ def _going(using: str) -> Counter[tuple[int | None, str]]:
 
 
 def _overview(job: Job, newest: Run | None, going: Counter[tuple[int | None, str]], now: datetime) -> JobOverview:
-    due = job.active and job.next_run_at is not None and job.next_run_at <= now
+    due = job.next_run_at if job.active else None
     return JobOverview(
         name=job.name,
         task=job.task,
         schedule=job.schedule,
         timezone=job.timezone,
-        words=words_of(job),
+        words=_words_of(job),
         next_run_at=job.next_run_at,
-        late=now - job.next_run_at if due and job.next_run_at is not None else None,
+        late=now - due if due is not None and due <= now else None,
         running=going[job.pk, RunStatus.RUNNING],
         waiting=going[job.pk, RunStatus.READY],
         last_status=None if newest is None else str(newest.status),
@@ -132,3 +124,11 @@ def _overview(job: Job, newest: Run | None, going: Counter[tuple[int | None, str
         source=str(job.source),
         state=job.state.value,
     )
+
+
+def _words_of(job: Job) -> str:
+    """Say in words when the job runs, or what is wrong with its schedule."""
+    try:
+        return schedule_of(job).describe()
+    except ScheduleError as error:
+        return f"unreadable: {error}"
