@@ -19,9 +19,18 @@ from .base import ReadOnlyAdmin
 from .display import EMPTY, badge, column, duration_of, moment_of, rough
 
 
+def _is_alive(worker: Any) -> bool:
+    facts = WorkerFacts(
+        name=worker.name,
+        started_at=worker.started_at,
+        heartbeat_at=worker.heartbeat_at,
+        heartbeat_every=worker.heartbeat_every,
+    )
+    return is_alive(facts, as_utc(worker.now))
+
+
 def _state(worker: Any) -> Any:
-    facts = WorkerFacts(name=worker.name, heartbeat_at=worker.heartbeat_at, heartbeat_every=worker.heartbeat_every)
-    if not is_alive(facts, as_utc(worker.now)):
+    if not _is_alive(worker):
         return badge(_("silent"), "expired")
     return badge(_("stopping"), "paused") if worker.stopping else badge(_("alive"), "active")
 
@@ -82,6 +91,10 @@ class WorkerAdmin(ReadOnlyAdmin):
             },
         )
     ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Only the row of a silent worker can go; if that one lives after all, it makes itself a new one."""
+        return obj is not None and not _is_alive(obj) and request.user.has_perm("leasejobs.delete_worker")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         held = Lease.objects.filter(worker=OuterRef("pk")).order_by().values("worker").annotate(count=Count("pk"))

@@ -33,6 +33,7 @@ def worker_facts(using: str) -> tuple[WorkerFacts, ...]:
     return tuple(
         WorkerFacts(
             name=worker.name,
+            started_at=worker.started_at,
             heartbeat_at=worker.heartbeat_at,
             heartbeat_every=worker.heartbeat_every,
             tasks=frozenset(worker.tasks),

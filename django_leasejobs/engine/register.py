@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, database_now
 from django_leasejobs.models import Worker
 from django_leasejobs.version import __version__
@@ -32,7 +33,16 @@ class WorkerIdentity:
 
 @in_short_transaction
 def register_worker(identity: WorkerIdentity) -> int:
-    """Insert the worker's row; return its id."""
+    """Insert the worker's row; return its id. The rows of silent workers of the same name go: it replaces them.
+
+    Locks: the rows of that name, by key. Beside it: the heartbeat of one that was only slow finds no row and registers.
+    """
+    using = alias()
+    namesakes = vendor.lock(Worker.objects.using(using).filter(name=identity.name).order_by("pk"))
+    known = {worker.pk: worker for worker in namesakes}
+    now = database_now(using)
+    silent = [pk for pk, worker in known.items() if not _is_alive(worker, now)]
+    Worker.objects.using(using).filter(pk__in=silent).delete()
     worker = Worker(
         name=identity.name,
         host=identity.host,
@@ -46,7 +56,7 @@ def register_worker(identity: WorkerIdentity) -> int:
         heartbeat_at=DatabaseNow(),
         heartbeat_every=identity.heartbeat_every,
     )
-    worker.save(using=alias(), force_insert=True)
+    worker.save(using=using, force_insert=True)
     return int(worker.pk)
 
 
@@ -76,13 +86,11 @@ def forget_dead_workers() -> int:
 
 
 def live_workers(using: str) -> Collection[Worker]:
-    """Return the workers whose last heartbeat is at most three of their intervals old.
-
-    Counted here: SQLite and MySQL can't multiply a duration. Worker rows are few.
-    """
+    """Return the workers that live. Worker rows are few."""
     now = database_now(using)
-    return [
-        worker
-        for worker in Worker.objects.using(using)
-        if now - worker.heartbeat_at <= BEATS_MISSED_BY_THE_DEAD * worker.heartbeat_every
-    ]
+    return [worker for worker in Worker.objects.using(using) if _is_alive(worker, now)]
+
+
+def _is_alive(worker: Worker, now: datetime) -> bool:
+    """Whether the last heartbeat is at most three intervals old; SQLite and MySQL can't multiply a duration."""
+    return now - worker.heartbeat_at <= BEATS_MISSED_BY_THE_DEAD * worker.heartbeat_every

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django_leasejobs.durations import rough_duration
 
-from .health_facts import Facts, WorkerFacts
+from .health_facts import Facts, LeaseFacts, WorkerFacts
 
 
 class Level(StrEnum):
@@ -113,14 +113,30 @@ def _worker_findings(facts: Facts, thresholds: Thresholds) -> Iterator[Finding]:
         )
     for worker in facts.workers:
         if worker not in alive:
+            if not _is_missed(worker, alive, facts.leases):
+                continue
             silent = _words(facts.now - worker.heartbeat_at)
-            words = f"Worker {worker.name} is silent for {silent}; its runs move on when their leases expire."
+            words = (
+                f"Worker {worker.name} is silent for {silent}; its runs move on when their leases expire."
+                " Start another in its place, or delete its row in the admin if none is needed."
+            )
             yield Finding(level=Level.WARNING, code="dead-worker", subject=worker.name, words=words)
         elif worker.clock_offset is not None and abs(worker.clock_offset) > thresholds.clock_offset:
             side = "ahead of" if worker.clock_offset > timedelta(0) else "behind"
             off = _words(abs(worker.clock_offset))
             words = f"The clock of worker {worker.name} is {off} {side} the database's."
             yield Finding(level=Level.WARNING, code="clock-offset", subject=worker.name, words=words)
+
+
+def _is_missed(silent: WorkerFacts, alive: Sequence[WorkerFacts], leases: Iterable[LeaseFacts]) -> bool:
+    """Whether a silent worker still holds a lease, or no worker that started since serves its queues."""
+    if any(lease.worker_name == silent.name for lease in leases):
+        return True
+    since = [worker for worker in alive if worker.started_at >= silent.heartbeat_at and not worker.stopping]
+    if any(not worker.queues for worker in since):
+        return False
+    served = {queue for worker in since for queue in worker.queues}
+    return not silent.queues or not silent.queues <= served
 
 
 def _lease_findings(facts: Facts, thresholds: Thresholds) -> Iterator[Finding]:

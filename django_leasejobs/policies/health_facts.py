@@ -39,6 +39,7 @@ class WorkerFacts:
     """A worker's row. Empty ``queues``: it serves all of them."""
 
     name: str
+    started_at: datetime
     heartbeat_at: datetime
     heartbeat_every: timedelta
     tasks: frozenset[str] = frozenset()

@@ -4,13 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from django_leasejobs.admin.paging import MOST_LISTED
 from django_leasejobs.engine.overview import all_jobs
 from django_leasejobs.engine.trigger import Order, trigger_job
-from django_leasejobs.models import Job, Run, RunStatus
+from django_leasejobs.models import Job, Run, RunStatus, Worker
 from tests.admin.support import ESCAPED, MARKUP, admin_client, logged_in, page, person, running, viewer
 from tests.support.factories import make_job, make_run, make_task, make_worker, now
 
@@ -331,3 +332,21 @@ def test_workers_say_how_old_their_heartbeat_is_and_how_far_off_their_clock() ->
     for words in ("silent", "7m", "-3m", "stopping", "alive", "12ms", "1 of 1", "0 of 1"):
         assert words in text
     assert client.get(page("worker", "add")).status_code == 403
+
+
+def test_only_a_silent_workers_row_can_be_deleted_and_only_with_the_permission() -> None:
+    silent, alive = make_worker(name="gone", heartbeat_at=now() - timedelta(hours=1)), make_worker(name="here")
+    may = logged_in(viewer("delete_worker"))
+    delete = page("worker", "delete", silent.pk)
+
+    assert logged_in(person("view_worker", name="eva")).post(delete, {"post": "yes"}).status_code == 403
+    assert may.post(page("worker", "delete", alive.pk), {"post": "yes"}).status_code == 403
+    assert page("worker", "delete", alive.pk) not in may.get(page("worker", "change", alive.pk)).content.decode()
+    assert delete in may.get(page("worker", "change", silent.pk)).content.decode()
+    chosen = {"action": "delete_selected", "_selected_action": [alive.pk, silent.pk], "post": "yes"}
+    may.post(page("worker"), chosen)
+    assert Worker.objects.count() == 2
+
+    assert may.post(delete, {"post": "yes"}).status_code == 302
+    assert list(Worker.objects.all()) == [alive]
+    assert [entry.object_repr for entry in LogEntry.objects.all()] == ["gone"]

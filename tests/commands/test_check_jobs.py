@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.commands.calling import Called, call
+from tests.commands.calling import Called, call, shell
 from tests.support.factories import make_due_job, make_job, make_run, make_worker, now
 
 pytestmark = pytest.mark.django_db
@@ -94,3 +95,20 @@ def test_the_number_of_statements_does_not_grow_with_jobs_runs_and_workers() -> 
         fill()
 
     assert count() == few
+
+
+@pytest.mark.parametrize("code", ["def oops(:", "import no_such_module"])
+def test_code_that_cannot_be_imported_is_a_traceback_without_a_verdict(code: str, tmp_path: Path) -> None:
+    """What the docs tell people to treat as not found out: Django loads the code before any command has a say."""
+    app = tmp_path / "broken_app"
+    app.mkdir()
+    (app / "__init__.py").touch()
+    (app / "jobs.py").write_text(f"{code}\n")
+    (tmp_path / "broken_settings.py").write_text(
+        "from testproject.settings import *\nINSTALLED_APPS = [*INSTALLED_APPS, 'broken_app']\n"
+    )
+
+    called = shell("check_jobs", DJANGO_SETTINGS_MODULE="broken_settings", PYTHONPATH=str(tmp_path))
+
+    assert (called.status, called.out) == (1, "")
+    assert str(app / "jobs.py") in called.err

@@ -134,20 +134,21 @@ def test_leases_say_who_holds_what_until_when() -> None:
 
 def test_workers_are_told_dead_or_alive() -> None:
     long_ago = now() - 60 * MINUTE
-    make_worker(name="dead", heartbeat_at=long_ago, heartbeat_every=5 * SECOND, tasks=["a", "b"], queues=["mail"])
-    make_worker(name="stops", heartbeat_at=long_ago, tasks=[], stopping=True, clock_offset=-3 * SECOND)
+    times = {"started_at": long_ago - MINUTE, "heartbeat_at": long_ago}
+    make_worker(name="dead", heartbeat_every=5 * SECOND, tasks=["a", "b"], queues=["mail"], **times)
+    make_worker(name="stops", tasks=[], stopping=True, clock_offset=-3 * SECOND, **times)
 
     assert gather_facts().workers == (
         WorkerFacts(
             name="dead",
-            heartbeat_at=long_ago,
+            **times,
             heartbeat_every=5 * SECOND,
             tasks=frozenset({"a", "b"}),
             queues=frozenset({"mail"}),
         ),
         WorkerFacts(
             name="stops",
-            heartbeat_at=long_ago,
+            **times,
             heartbeat_every=20 * SECOND,
             stopping=True,
             clock_offset=-3 * SECOND,
@@ -189,7 +190,7 @@ def test_a_run_that_waits_for_another_of_its_job_is_left_out() -> None:
 def test_what_is_gathered_is_what_is_judged() -> None:
     make_task()
     hour_ago = now() - 60 * MINUTE
-    make_worker(name="alive")
+    make_worker(name="alive", started_at=hour_ago - MINUTE)
     make_worker(name="dead", heartbeat_at=hour_ago)
     make_due_job(name="late", ago=60 * MINUTE)
     ended(make_job(name="failing"), RunStatus.FAILED)

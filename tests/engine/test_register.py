@@ -41,6 +41,21 @@ def test_two_workers_of_one_name_have_two_rows() -> None:
     assert Worker.objects.count() == 2
 
 
+def test_a_hello_takes_the_place_of_silent_workers_of_its_name_and_of_no_other() -> None:
+    long_ago = now() - HOUR
+    alive = make_worker(name="w1")
+    other = make_worker(name="w2", heartbeat_at=long_ago)
+    silent = make_worker(name="w1", heartbeat_at=long_ago)
+    make_run()
+    (run,) = claim(worker=silent).runs
+
+    mine = register_worker(IDENTITY)
+
+    assert set(Worker.objects.values_list("pk", flat=True)) == {alive.pk, other.pk, mine}
+    assert Lease.objects.values_list("pk", "worker_id").get() == (run.token, None)
+    assert not beat(silent.pk, clock_offset=None, stopping=False, timeout=5)
+
+
 def test_a_heartbeat_moves_only_its_own_row() -> None:
     long_ago = now() - HOUR
     mine, other = (make_worker(heartbeat_at=long_ago) for _ in range(2))

@@ -19,6 +19,7 @@ WARNING, CRITICAL = Level.WARNING, Level.CRITICAL
 def worker(**over: Any) -> WorkerFacts:
     values = {
         "name": "w1",
+        "started_at": NOW - 60 * MINUTE,
         "heartbeat_at": NOW,
         "heartbeat_every": 10 * SECOND,
         "tasks": frozenset({"shop.report"}),
@@ -70,7 +71,8 @@ SILENT = Finding(
     level=WARNING,
     code="dead-worker",
     subject="w1",
-    words="Worker w1 is silent for 1m30s; its runs move on when their leases expire.",
+    words="Worker w1 is silent for 1m30s; its runs move on when their leases expire."
+    " Start another in its place, or delete its row in the admin if none is needed.",
 )
 NOBODY = (
     "and no running worker can take them."
@@ -195,6 +197,34 @@ def test_one_finding(given_facts: Facts, expected: tuple[Level, str, str, str]) 
 
 def test_a_dead_worker_beside_a_live_one_is_a_warning() -> None:
     assert judge(facts(workers=(DEAD, worker(name="w2")))) == (SILENT,)
+
+
+@pytest.mark.parametrize(
+    ("queues", "others", "missed"),
+    [
+        ("", [""], False),
+        ("a b", [""], False),
+        ("a b", ["a", "b c"], False),
+        ("a b", ["a"], True),
+        ("", ["a", "b"], True),
+        ("a", [], True),
+    ],
+)
+def test_a_dead_worker_is_told_until_its_queues_are_served_by_others_that_started_since(
+    queues: str, others: list[str], missed: bool
+) -> None:
+    """A killed worker that its supervisor started again is no reason to look for a whole day."""
+    dead = replace(DEAD, queues=frozenset(queues.split()))
+    since = [
+        worker(name=f"new {number}", queues=frozenset(served.split()), started_at=dead.heartbeat_at + SECOND)
+        for number, served in enumerate(others)
+    ]
+    old = worker(name="old")
+
+    assert judge(facts(workers=(dead, old, *since))) == ((SILENT,) if missed else ())
+    assert judge(facts(workers=(dead, old, *(replace(item, stopping=True) for item in since)))) == (SILENT,)
+    held = judge(facts(workers=(dead, old, *since), leases=(lease(worker_name=dead.name),)))
+    assert held == (SILENT,)
 
 
 def test_the_only_worker_is_dead() -> None:
