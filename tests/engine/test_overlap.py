@@ -204,9 +204,9 @@ def test_a_job_that_overlaps_no_other_does_not_hold_that_one_up() -> None:
         ({"idempotency_key": ""}, "idempotency_key"),
         ({"idempotency_key": "x" * 256}, "idempotency_key"),
         ({"triggered_by": "x" * 151}, "triggered_by"),
-        ({"args": [object()]}, ""),
-        ({"kwargs": {"a": float("nan")}}, ""),
-        ({"kwargs": {"a": "\x00"}}, ""),
+        ({"args": [object()]}, "args"),
+        ({"kwargs": {"a": float("nan")}}, "kwargs"),
+        ({"kwargs": {"a": "\x00"}}, "kwargs"),
     ],
 )
 def test_an_order_that_could_not_be_stored_is_refused(order, field) -> None:
