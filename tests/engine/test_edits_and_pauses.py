@@ -116,7 +116,6 @@ def test_what_was_due_before_an_edit_gets_its_row_and_is_not_replayed() -> None:
         lambda job: switch_in_bulk(job, False),
         lambda job: switch_by_form(job, False),
         lambda job: pause_job(job.pk, by="anna", reason=""),
-        lambda job: sync_jobs([]),
         lambda job: sync_jobs([defined("report", schedule="0 0 1 1 *")]),
     ],
 )
@@ -127,6 +126,16 @@ def test_what_was_due_before_a_job_stops_gets_its_row(act) -> None:
 
     assert [(status, count) for status, count, _ in told(job)] == [("MISSED", 10), ("READY", 1)]
     assert Job.objects.get().planned_until == Run.objects.latest("scheduled_for").scheduled_for
+
+
+def test_what_was_due_before_a_job_left_the_code_is_missed() -> None:
+    job = make_due_job(name="report", source="code", ago=10 * MINUTE)
+
+    sync_jobs([])
+
+    assert [(status, count) for status, count, _ in told(job)] == [("MISSED", 11)]
+    (row,) = Run.objects.all()
+    assert Job.objects.get().planned_until == row.scheduled_until
 
 
 def test_a_sync_that_only_looks_records_nothing() -> None:
