@@ -50,6 +50,7 @@ class AttemptInline(TabularInline):
         "worker_name",
         moment_of("started_at", gettext_lazy("started at")),
         moment_of("ended_at", gettext_lazy("ended at")),
+        moment_of("late_result_at", gettext_lazy("late result, discarded")),
         "token",
         what_happened_column,
     ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, as_utc
-from django_leasejobs.models import Lease, RunStatus
+from django_leasejobs.models import Attempt, Lease, Run, RunStatus
 from django_leasejobs.policies.retrying import RetryPolicy
 
 from .claim import Claimed
@@ -49,7 +49,8 @@ def finish_runs(reports: Sequence[Report], *, worker_name: str, rng: Random) -> 
 
     Locks: the lease rows by token ascending, then their run rows.
     Beside it: renewals (harmless), reclaim and release (whoever deletes the lease row has the say).
-    A report whose lease is gone is in ``Finished.discarded``; nothing of it was written.
+    A report whose lease is gone is in ``Finished.discarded``: its run is left as it is, the record of its attempt
+    says so. A success that was recorded before, by a commit whose answer was lost, is neither.
     """
     using = alias()
     if not reports:
@@ -62,8 +63,9 @@ def finish_runs(reports: Sequence[Report], *, worker_name: str, rng: Random) -> 
             "id", "cancel_requested_at", "cancel_reason", "claimed_at", "progress", "now"
         )
     }
+    discarded = _set_aside(using, [report for report in reports if report.run.token not in rows])
     if not rows:
-        return Finished((), tuple(reports))
+        return Finished((), discarded)
     now = as_utc(next(iter(rows.values()))["now"])
     settlements = []
     for report in reports:
@@ -87,8 +89,28 @@ def finish_runs(reports: Sequence[Report], *, worker_name: str, rng: Random) -> 
             )
         )
     settle(using, settlements, now)
-    discarded = tuple(report for report in reports if report.run.token not in rows)
     return Finished(tuple(settlements), discarded, now)
+
+
+def _set_aside(using: str, late: Sequence[Report]) -> tuple[Report, ...]:
+    """Note the results that came too late with their attempts; return their reports."""
+    if not late:
+        return ()
+    recorded = recorded_successes({report.run.token: report.run.run_id for report in late})
+    discarded = tuple(report for report in late if report.run.token not in recorded)
+    if discarded:
+        attempts = Attempt.objects.using(using).filter(token__in=[report.run.token for report in discarded])
+        attempts.update(late_result_at=DatabaseNow())
+    return discarded
+
+
+def recorded_successes(run_ids: Mapping[int, int]) -> frozenset[int]:
+    """Return those of these tokens, given with their run ids, under which a success is on record.
+
+    An ``atomic`` job records its own; a commit may have succeeded although its answer was lost. One statement, no lock.
+    """
+    done = Run.objects.using(alias()).filter(pk__in=run_ids.values(), token__in=run_ids, status=RunStatus.SUCCESSFUL)
+    return frozenset(token for token in done.values_list("token", flat=True) if token is not None)
 
 
 def counters(run: Claimed) -> Counters:

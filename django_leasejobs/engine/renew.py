@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db.models import F
 
 from django_leasejobs.clock import DatabaseNow
-from django_leasejobs.models import Lease, Run, RunStatus
+from django_leasejobs.models import Lease
 
 from .transactions import alias, short_transaction
 
@@ -43,13 +43,3 @@ def renew_leases(tokens: Collection[int], *, timeout: float) -> Renewed:
         rows = list(leases.values_list("pk", "cancel_requested_at", "cancel_reason"))
     held = frozenset(pk for pk, _, _ in rows)
     return Renewed(held, wanted - held, {pk: reason for pk, asked, reason in rows if asked is not None})
-
-
-def completed_by_their_jobs(run_ids: Mapping[int, int]) -> frozenset[int]:
-    """Return the tokens, given with their run ids, whose leases are gone because ``atomic`` jobs recorded successes.
-
-    One statement, no lock.
-    """
-    using = alias()
-    done = Run.objects.using(using).filter(pk__in=run_ids.values(), token__in=run_ids, status=RunStatus.SUCCESSFUL)
-    return frozenset(token for token in done.values_list("token", flat=True) if token is not None)

@@ -129,10 +129,11 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('token', models.BigIntegerField(verbose_name='token')),
                 ('number', models.PositiveIntegerField(verbose_name='number')),
-                ('outcome', models.CharField(choices=[('failed', 'failed'), ('timed_out', 'timed out'), ('lost', 'lease lost'), ('released', 'handed back'), ('cancelled', 'cancelled'), ('discarded', 'result discarded')], max_length=10, verbose_name='outcome')),
+                ('outcome', models.CharField(choices=[('failed', 'failed'), ('timed_out', 'timed out'), ('lost', 'lease lost'), ('released', 'handed back'), ('cancelled', 'cancelled')], max_length=10, verbose_name='outcome')),
                 ('worker_name', models.CharField(blank=True, max_length=200, verbose_name='worker')),
                 ('started_at', models.DateTimeField(verbose_name='started at')),
                 ('ended_at', models.DateTimeField(verbose_name='ended at')),
+                ('late_result_at', models.DateTimeField(blank=True, help_text='When a result came although the lease was gone; it was discarded.', null=True, verbose_name='late result at')),
                 ('error', models.TextField(blank=True, verbose_name='error')),
                 ('traceback', models.TextField(blank=True, verbose_name='traceback')),
                 ('log', models.TextField(blank=True, verbose_name='log')),
@@ -253,7 +254,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='attempt',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['failed', 'timed_out', 'lost', 'released', 'cancelled', 'discarded'])), name='leasejobs_attempt_outcome'),
+            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['failed', 'timed_out', 'lost', 'released', 'cancelled'])), name='leasejobs_attempt_outcome'),
         ),
         migrations.AddIndex(
             model_name='lease',

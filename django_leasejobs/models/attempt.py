@@ -19,6 +19,12 @@ class Attempt(models.Model):
     worker_name = models.CharField(_("worker"), max_length=200, blank=True)
     started_at = models.DateTimeField(_("started at"))
     ended_at = models.DateTimeField(_("ended at"))
+    late_result_at = models.DateTimeField(
+        _("late result at"),
+        null=True,
+        blank=True,
+        help_text=_("When a result came although the lease was gone; it was discarded."),
+    )
     error = models.TextField(_("error"), blank=True)
     traceback = models.TextField(_("traceback"), blank=True)
     log = models.TextField(_("log"), blank=True)

@@ -37,7 +37,6 @@ class Outcome(TextChoices):
     LOST = "lost", _("lease lost")
     RELEASED = "released", _("handed back")
     CANCELLED = "cancelled", _("cancelled")
-    DISCARDED = "discarded", _("result discarded")
 
 
 class JobState(TextChoices):

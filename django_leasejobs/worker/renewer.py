@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 
+from django_leasejobs.engine.finish import recorded_successes
 from django_leasejobs.engine.register import WorkerIdentity, beat, register_worker
-from django_leasejobs.engine.renew import completed_by_their_jobs, renew_leases
+from django_leasejobs.engine.renew import renew_leases
 
 from .book import LeaseBook
 from .ticks import ticks
@@ -61,7 +62,7 @@ class Renewer:
     def _taken_over(self, gone: Collection[int]) -> Collection[int]:
         """Leave out the leases that ended with an atomic job's own success, of which its pool will tell in a moment."""
         run_ids = {token: run.run_id for token in gone if (run := self._book.get(token)) is not None}
-        return run_ids.keys() - completed_by_their_jobs(run_ids) if run_ids else ()
+        return run_ids.keys() - recorded_successes(run_ids) if run_ids else ()
 
     def _timeout(self, now: float) -> float:
         """Bound the statement so that another try fits in before the first lease stops being trusted."""

@@ -17,7 +17,7 @@ from django_leasejobs.engine.progress import record_progress
 from django_leasejobs.engine.reclaim import reclaim_leases, release_lease
 from django_leasejobs.engine.renew import renew_leases
 from django_leasejobs.exceptions import LeaseLost
-from django_leasejobs.models import Calendar, Lease, Run, RunStatus
+from django_leasejobs.models import Attempt, Calendar, Lease, Run, RunStatus
 from tests.support.deaths import deaths_of
 from tests.support.factories import claim, make_job, make_run, make_task, rng
 from tests.support.rows import all_rows, claimed_run, end, expire, stored
@@ -47,6 +47,8 @@ def test_a_stalled_worker_cannot_end_a_run_that_was_taken_over(ending: Ending) -
     finished = end(stale, ending)
 
     assert (finished.recorded, len(finished.discarded)) == ((), 1)
+    # Only the record of the lost attempt says that a result came too late.
+    assert Attempt.objects.filter(late_result_at__isnull=False).update(late_result_at=None) == 1
     assert all_rows() == before
     end(fresh, Succeeded("fresh"))
     assert (stored(fresh).status, stored(fresh).result, stored(fresh).token) == ("SUCCESSFUL", "fresh", fresh.token)

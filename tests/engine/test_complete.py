@@ -6,6 +6,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from django_leasejobs.engine.complete import complete_atomically
+from django_leasejobs.engine.finish import Finished
 from django_leasejobs.engine.guard import guarded, save_state
 from django_leasejobs.engine.outcomes import Succeeded
 from django_leasejobs.exceptions import LeaseLost
@@ -86,7 +87,7 @@ def test_a_report_after_the_success_was_recorded_changes_nothing() -> None:
     complete_atomically(run, work)
     before = all_rows()
 
-    assert len(end(run, Succeeded()).discarded) == 1
+    assert end(run, Succeeded()) == Finished((), ())
     assert all_rows() == before
 
 
