@@ -15,8 +15,8 @@ from django_leasejobs.schedules.crontab import Entry, EnvEntry, ErrorEntry, JobE
 CREATED, UNCHANGED, USED, LEFT_OUT = "created", "unchanged", "used", "not carried over"
 LONGEST_NAME = 180
 INSTEAD_OF = {
-    "MAILTO": "failures are kept with their output, and alerts tell of them",
-    "MAILFROM": "failures are kept with their output, and alerts tell of them",
+    "MAILTO": "nothing is mailed; failures are kept with their output, and check_jobs tells of them",
+    "MAILFROM": "nothing is mailed; failures are kept with their output, and check_jobs tells of them",
     "SHELL": "jobs need no shell",
     "TZ": "set it for the worker's service; for a job's schedule use CRON_TZ or --timezone",
 }

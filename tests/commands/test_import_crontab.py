@@ -102,7 +102,7 @@ def test_each_other_line_is_reported_with_what_to_do() -> None:
     assert "call it from a management command or a function with @job" in reasons[9]
     assert "let the machine's services start the command" in reasons[13]
     assert reasons[2] == "jobs need no shell"
-    assert "alerts tell of them" in reasons[4]
+    assert "nothing is mailed; failures are kept with their output, and check_jobs tells of them" in reasons[4]
 
 
 def test_zones_arguments_and_repeated_commands_are_carried_over(crontab) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,13 +11,17 @@ from django.db import Error, connection
 
 from django_leasejobs import vendor
 from django_leasejobs.engine.look import look_ahead
-from django_leasejobs.engine.outcomes import Succeeded
+from django_leasejobs.engine.outcomes import Raised, Succeeded
 from django_leasejobs.engine.plan import plan_jobs
 from django_leasejobs.engine.reclaim import reclaim_leases
 from django_leasejobs.engine.renew import renew_leases
+from django_leasejobs.models import Run, RunStatus
+from django_leasejobs.worker.execute import Channel, execute
 from tests.support.factories import NOOP, claim, make_due_job, make_job, make_run, make_task, rng
 from tests.support.rows import all_rows, claimed_run, end, expire
 from tests.support.sessions import Side
+from tests.support.testjobs.models import Unique
+from tests.worker.support import LIMITS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,3 +74,33 @@ def test_a_dropped_connection_is_a_fault_that_passes(name: str) -> None:
     assert all_rows() == before
     act()
     assert all_rows() != before or name == "look"
+
+
+def query_cut_off() -> None:
+    """Write, lose the connection, and ask the database for something more."""
+    Unique.objects.create(name="written before")
+    drop_connection()
+    Unique.objects.exists()
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+def test_a_job_whose_own_connection_is_cut_has_failed_and_its_retry_has_a_new_one(atomic: bool) -> None:
+    """What passes is the worker's fault. The job may have written already, so only its author knows what to do."""
+    make_task("cut off", query_cut_off, atomic=atomic)
+    make_run(task="cut off", retries=1, backoff=timedelta(0))
+    (run,) = claim(tasks=["cut off"]).runs
+
+    done = execute(run, Channel(run, lambda token, value: None), worker_name="tester", limits=LIMITS)
+    end(run, done.ending)
+
+    stored = Run.objects.get()
+    assert isinstance(done.ending, Raised)
+    assert stored.attempts.get().error.startswith(type_of_the_fault())
+    assert (stored.status, stored.failures, stored.lost) == (RunStatus.READY, 1, 0)
+    assert Unique.objects.exists() is not atomic
+    assert [again.run_id for again in claim(tasks=["cut off"]).runs] == [run.run_id]
+
+
+def type_of_the_fault() -> str:
+    """SQLite has no server: there the test closes the driver's connection."""
+    return "ProgrammingError" if connection.vendor == "sqlite" else "OperationalError"
