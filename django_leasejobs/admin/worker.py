@@ -13,20 +13,13 @@ from django.utils.translation import gettext_lazy
 from django_leasejobs.clock import DatabaseNow, as_utc
 from django_leasejobs.models import Lease, Worker
 from django_leasejobs.policies.health import DEFAULT_THRESHOLDS, is_alive
-from django_leasejobs.policies.health_facts import WorkerFacts
 
 from .base import ReadOnlyAdmin
 from .display import EMPTY, badge, column, duration_of, moment_of, rough
 
 
 def _is_alive(worker: Any) -> bool:
-    facts = WorkerFacts(
-        name=worker.name,
-        started_at=worker.started_at,
-        heartbeat_at=worker.heartbeat_at,
-        heartbeat_every=worker.heartbeat_every,
-    )
-    return is_alive(facts, as_utc(worker.now))
+    return is_alive(worker, as_utc(worker.now))
 
 
 def _state(worker: Any) -> Any:

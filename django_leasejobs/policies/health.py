@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from django_leasejobs.durations import rough_duration
 
-from .health_facts import Facts, LeaseFacts, WorkerFacts
+from .health_facts import Beating, Facts, LeaseFacts, WorkerFacts
 
 
 class Level(StrEnum):
@@ -86,7 +86,7 @@ def worst(findings: tuple[Finding, ...]) -> Level | None:
     return findings[0].level if findings else None
 
 
-def is_alive(worker: WorkerFacts, now: datetime, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> bool:
+def is_alive(worker: Beating, now: datetime, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> bool:
     """Whether the worker's last heartbeat is recent enough."""
     return now - worker.heartbeat_at <= thresholds.missed_heartbeats * worker.heartbeat_every
 

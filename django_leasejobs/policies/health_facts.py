@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
+
+
+class Beating(Protocol):
+    """Whatever tells of a worker's heartbeat: its facts, or its row."""
+
+    @property
+    def heartbeat_at(self) -> datetime: ...
+
+    @property
+    def heartbeat_every(self) -> timedelta: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
