@@ -19,6 +19,7 @@ from .support import (
     LEASE,
     described,
     effects,
+    job_of,
     living,
     now_of,
     outcomes,
@@ -123,6 +124,24 @@ def test_a_timeout_kills_the_attempt_and_counts_as_a_failure(fleet, task):
     assert "timeout of 1 s" in run.error
     assert effects(run) == []
     assert worker.process.poll() is None
+
+
+@postgres_stands_for_all
+def test_a_run_that_blocks_its_process_holds_up_nothing_else_whatever_waits_behind_it(fleet):
+    """The worker must not wait for a child that can't read its pipe, which large arguments would fill."""
+    job = job_of("t.quick", overlap="allow")
+    fleet.start("--poll-interval", "0.02")
+    # After these the child may hold runs ahead.
+    quick = [run_of("t.quick", job=job) for _ in range(20)]
+    wait_until(lambda: all(now_of(run).status == RunStatus.SUCCESSFUL for run in quick))
+    stuck = run_of("t.gil", kwargs={"seconds": 30}, timeout=timedelta(seconds=1))
+    wait_until(lambda: now_of(stuck).status == RunStatus.RUNNING, every=0.001)
+    heavy = [run_of("t.quick", job=job, kwargs={"blob": "x" * 1_000_000}) for _ in range(3)]
+    wait_for(stuck, RunStatus.FAILED, timeout=5)
+    for run in heavy:
+        wait_for(run)
+    took = (stuck.finished_at - stuck.started_at).total_seconds()
+    assert 1 <= took < 3, described(stuck)
 
 
 @postgres_stands_for_all

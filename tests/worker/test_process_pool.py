@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from django_leasejobs.worker.child_settings import ChildSettings
-from django_leasejobs.worker.pools import process as process_module
+from django_leasejobs.worker.pools import nursery
 from django_leasejobs.worker.pools.base import PoolEvents
 from django_leasejobs.worker.pools.process import ProcessPool
 
@@ -19,7 +19,7 @@ def test_a_child_that_cannot_be_started_is_tried_again_after_a_pause_that_grows(
     def cannot(context, settings):
         raise error
 
-    monkeypatch.setattr(process_module.ChildHandle, "start", cannot)
+    monkeypatch.setattr(nursery.ChildHandle, "start", cannot)
     settings = ChildSettings(worker_name="tester", limits=LIMITS, settings_module="", environment={})
     pool = ProcessPool(
         2, settings=settings, events=PoolEvents(ended=ignore, committed=ignore, progress=ignore, room=ignore)
@@ -29,7 +29,7 @@ def test_a_child_that_cannot_be_started_is_tried_again_after_a_pause_that_grows(
     assert pool.free() == 0
     assert len(caplog.records) == 1, "not tried again before the pause is over"
     for _ in range(6):
-        pool._respawn_at = 0
+        pool._nursery.next_start = 0
         pool.watch(0)
     pauses = [record.args[-1] for record in caplog.records]
     assert pauses == [1, 2, 4, 8, 15, 15, 15]

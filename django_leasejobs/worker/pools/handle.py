@@ -22,6 +22,8 @@ from django_leasejobs.worker.ticks import ticks
 
 from .messages import Cancel, GiveBack, Take
 
+LIGHT = 1000
+
 
 @dataclass(slots=True, eq=False)
 class Assigned:
@@ -34,6 +36,12 @@ class Assigned:
     cancel_reason: str = ""
     forced: Ending | None = None
     abandoned: bool = False
+
+    @property
+    def is_light(self) -> bool:
+        """Whether many such runs fit into a pipe, going by what the job gave them."""
+        run = self.run
+        return sum(len(repr(given)) for given in (run.args, run.kwargs, run.state)) <= LIGHT
 
     @property
     def timeout(self) -> float | None:

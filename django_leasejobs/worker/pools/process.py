@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing.context import BaseContext
 from typing import Any
 
 from django_leasejobs.engine.claim import Claimed
@@ -22,26 +21,12 @@ from django_leasejobs.worker.ticks import ticks
 from .base import PoolEvents
 from .handle import Assigned, ChildHandle
 from .messages import Ended, GaveBack, Progress, Ready
+from .nursery import Nursery
 from .pace import STALLED_AFTER, Pace
 
 logger = logging.getLogger("django_leasejobs")
 
 CANCEL_GRACE = 5.0
-FIRST_RESPAWN_PAUSE = 0.5
-LONGEST_RESPAWN_PAUSE = 15.0
-PRELOAD = "django_leasejobs.worker.preload"
-
-
-def process_context() -> BaseContext:
-    """Return how children are made: forked from a clean server process that has loaded the project, else spawned.
-
-    Forking the worker itself would copy its threads' locks and its database connections.
-    """
-    if "forkserver" in multiprocessing.get_all_start_methods():
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([PRELOAD])
-        return context
-    return multiprocessing.get_context("spawn")
 
 
 class ProcessPool:
@@ -53,15 +38,12 @@ class ProcessPool:
 
     def __init__(self, size: int, *, settings: ChildSettings, events: PoolEvents) -> None:
         self._size = size
-        self._settings = settings
         self._events = events
-        self._context = process_context()
+        self._nursery = Nursery(settings)
         self._lock = threading.RLock()
         self._children: list[ChildHandle] = []
         self._backlog: deque[Assigned] = deque()
         self._pace = Pace()
-        self._failed_starts = 0
-        self._respawn_at = 0.0
         self._stopping = False
         self._wake_reader, self._wake_writer = os.pipe()
         os.set_blocking(self._wake_writer, False)
@@ -115,7 +97,7 @@ class ProcessPool:
         with self._lock:
             for child in list(self._children):
                 if child.pipe in ready:
-                    self._read(child)
+                    child.read_all(self._hear)
                 if child.process.sentinel in ready:
                     self._bury(child)
             self._hand_over()
@@ -145,23 +127,13 @@ class ProcessPool:
             self._children.clear()
 
     def _fill_up(self) -> None:
-        """Replace dead children, with a pause that grows while new ones die before they are ready."""
-        if self._stopping or len(self._children) >= self._size or ticks() < self._respawn_at:
-            return
-        try:
-            while len(self._children) < self._size:
-                child = ChildHandle.start(self._context, self._settings)
-                with self._lock:
-                    self._children.append(child)
-        except (OSError, EOFError) as error:
-            # No memory, no file handles, or the fork server was killed: the next try starts a new one.
-            self._pause_starts(f"could not be started ({error!r})")
-
-    def _pause_starts(self, what_happened: str) -> None:
-        self._failed_starts += 1
-        pause = min(LONGEST_RESPAWN_PAUSE, FIRST_RESPAWN_PAUSE * 2 ** min(self._failed_starts, 10))
-        self._respawn_at = ticks() + pause
-        logger.error("A child process %s, next one in %.1f s", what_happened, pause)
+        """Replace dead children."""
+        while not self._stopping and len(self._children) < self._size:
+            child = self._nursery.start()
+            if child is None:
+                return
+            with self._lock:
+                self._children.append(child)
 
     def _waitables(self) -> list[Any]:
         with self._lock:
@@ -176,7 +148,7 @@ class ProcessPool:
             if self._backlog:
                 deadlines.append(self._backlog[0].since + STALLED_AFTER)
         if len(self._children) < self._size and not self._stopping:
-            deadlines.append(self._respawn_at)
+            deadlines.append(self._nursery.next_start)
         return max(0.0, min([timeout, *(when - ticks() for when in deadlines)]))
 
     def _wake(self) -> None:
@@ -185,27 +157,24 @@ class ProcessPool:
 
     def _hand_over(self) -> None:
         """Give waiting runs to the children with the most room."""
-        capacity = self._pace.capacity()
-        batches: dict[int, list[Assigned]] = {}
-        by_id = {id(child): child for child in self._children}
+        batches: dict[ChildHandle, list[Claimed]] = {}
         while self._backlog:
+            # What a busy child can't read yet must fit its pipe, or this process would wait for it.
+            capacity = self._pace.capacity() if self._backlog[0].is_light else 1
             child = max(self._children, key=lambda item: item.room(capacity), default=None)
             if child is None or child.room(capacity) == 0:
                 break
             assigned = self._backlog.popleft()
             child.assign(assigned)
-            batches.setdefault(id(child), []).append(assigned)
-        for key, batch in batches.items():
-            by_id[key].send_runs([assigned.run for assigned in batch])
-
-    def _read(self, child: ChildHandle) -> None:
-        child.read_all(self._hear)
+            batches.setdefault(child, []).append(assigned.run)
+        for child, runs in batches.items():
+            child.send_runs(runs)
 
     def _hear(self, child: ChildHandle, message: object) -> None:
         match message:
             case Ready():
                 child.ready = True
-                self._failed_starts = 0
+                self._nursery.succeeded()
                 self._events.room()
             case Ended(token=token, ending=ending, log=log, committed=committed, seconds=seconds):
                 self._pace.note(seconds)
@@ -260,7 +229,7 @@ class ProcessPool:
         child.pipe.close()
         self._children.remove(child)
         if not child.ready:
-            self._pause_starts(f"ended before it was ready ({child.exit_words})")
+            self._nursery.failed(f"ended before it was ready ({child.exit_words})")
         assigned = list(child.assigned)
         if assigned and not assigned[0].abandoned:
             self._report(assigned[0], _ending_of(child, assigned[0]))

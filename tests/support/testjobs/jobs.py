@@ -98,6 +98,11 @@ def hold_the_gil(context, seconds):
     write_effect(context, "held the GIL")
 
 
+@task("t.quick")
+def be_quick(blob=""):
+    """Take any argument and return at once."""
+
+
 @task("t.stubborn", takes_context=True)
 def stubborn(context, seconds):
     """Go on whatever happens, swallowing what is thrown in."""
