@@ -1,6 +1,6 @@
 """Runs the tests on each database.
 
-``python -m tests [--databases sqlite,postgres,mariadb] [--browser] [pytest options]``
+``python -m tests [--databases sqlite,postgres,mariadb] [--browser] [pytest options]``; ``-n0`` runs one test at a time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASES = ("sqlite", "postgres", "mariadb")
+# Many tests wait for real workers most of the time. Each of these has a database of its own on the server.
+AT_A_TIME = (os.cpu_count() or 1) + 1
 NEED_NO_DATABASE = ("schedules", "policies", "cases", "docs", "durations", "texts", "packaging")
 
 
@@ -48,7 +50,9 @@ def run_tests(name: str, options: list[str], *, ignored: tuple[str, ...]) -> int
     """Run pytest in a process of its own against one database; return its exit status."""
     with database_url(name) as url:
         environment = {**os.environ, "DATABASE_URL": url, "PYTHONDEVMODE": "1"}
-        command = [sys.executable, "-m", "pytest", *(f"--ignore=tests/{folder}" for folder in ignored), *options]
+        left_out = [f"--ignore=tests/{folder}" for folder in ignored]
+        side_by_side = ["-n", str(AT_A_TIME), "--dist", "worksteal"]
+        command = [sys.executable, "-m", "pytest", *side_by_side, *left_out, *options]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

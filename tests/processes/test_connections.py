@@ -79,7 +79,8 @@ def open_transactions() -> list[tuple[int, float]]:
         "postgresql": "SELECT pid, EXTRACT(EPOCH FROM clock_timestamp() - xact_start)::float FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL",
         "mysql": "SELECT trx_mysql_thread_id, TIMESTAMPDIFF(MICROSECOND, trx_started, NOW(6)) / 1e6"
-        " FROM information_schema.innodb_trx WHERE trx_mysql_thread_id <> CONNECTION_ID()",
+        " FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id"
+        " WHERE db = DATABASE() AND id <> CONNECTION_ID()",
     }
     if VENDOR not in statements:
         return []  # the edit above had the file for itself: nobody else did

@@ -43,10 +43,17 @@ def starts(context, seconds=0.0):
 
 @task("t.guarded", takes_context=True)
 def guarded(context, before=0.0, inside=0.0):
-    """Work, then write under the lease's guard."""
+    """Work, then write under the lease's guard, together with the word that it is done.
+
+    Without that word a run whose worker stops between the block and the run's end would write again.
+    """
+    if context.state == "done":
+        return
     time.sleep(before)
     with context.guard():
         write_effect(context, "guarded")
+        context.state = "done"
+        context.save_state()
         time.sleep(inside)
 
 
