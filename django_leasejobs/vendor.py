@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
 
 CHANNEL = "leasejobs"
+WAKE_CLAIM = "claim"
+WAKE_CANCEL = "cancel"
 
 # serialization_failure, deadlock_detected, lock_not_available
 POSTGRESQL_RETRYABLE = frozenset({"40001", "40P01", "55P03"})

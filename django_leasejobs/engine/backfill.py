@@ -20,7 +20,6 @@ from .cursor import cursor_of, schedule_of
 from .jobs import lock_job, require_in_code
 from .new_runs import run_of
 from .transactions import alias, in_short_transaction
-from .trigger import WAKE_CLAIM
 
 DEFAULT_LIMIT = 1000
 LARGEST_RANGE = 200_000
@@ -156,7 +155,7 @@ def _write(using: str, job: Job, filling: Filling, rows: dict[int, Run], now: da
         _runs(job, filling.instants, now, triggered_by), batch_size=ROWS_IN_A_STATEMENT
     )
     if filling.instants:
-        vendor.notify(using, WAKE_CLAIM)
+        vendor.notify(using, vendor.WAKE_CLAIM)
 
 
 def _standing_for(run: Run, stretch: Stretch, *, new: bool) -> Run:

@@ -11,7 +11,6 @@ from django_leasejobs.models import Job, Lease, Run, RunStatus
 
 from .transactions import alias, in_short_transaction
 
-WAKE_CANCEL = "cancel"
 DETACHED_AT_ONCE = 5000
 
 
@@ -37,7 +36,7 @@ def cancel_run(run_id: int, *, reason: str) -> CancelResult:
     if cancel_ready(using, [run_id], reason):
         return CancelResult.CANCELLED
     if request_cancel(using, [run_id], reason):
-        vendor.notify(using, WAKE_CANCEL)
+        vendor.notify(using, vendor.WAKE_CANCEL)
         return CancelResult.REQUESTED
     if Lease.objects.using(using).filter(run_id=run_id).exists():
         return CancelResult.ALREADY_REQUESTED
@@ -76,7 +75,7 @@ def delete_jobs(job_ids: Collection[int], *, reason: str) -> int:
     list(vendor.lock(Run.objects.using(using).filter(pk__in=run_ids).order_by("pk")).values_list("pk", flat=True))
     cancel_ready(using, run_ids, reason)
     if request_cancel(using, run_ids, reason):
-        vendor.notify(using, WAKE_CANCEL)
+        vendor.notify(using, vendor.WAKE_CANCEL)
     _detach_runs(using, job_ids)
     return jobs.delete()[1].get("leasejobs.Job", 0)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
+from typing import Any
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, as_utc
@@ -67,29 +68,29 @@ def finish_runs(reports: Sequence[Report], *, worker_name: str, rng: Random) -> 
     if not rows:
         return Finished((), discarded)
     now = as_utc(next(iter(rows.values()))["now"])
-    settlements = []
-    for report in reports:
-        if (row := rows.get(report.run.token)) is None:
-            continue
-        asked = row["cancel_reason"] if row["cancel_requested_at"] is not None else None
-        verdict = judge(report.ending, counters(report.run), rng, cancel_reason=asked)
-        settlements.append(
-            Settlement(
-                token=report.run.token,
-                run_id=report.run.run_id,
-                job_id=report.run.job_id,
-                job_name=report.run.job_name,
-                task=report.run.task,
-                worker_name=worker_name,
-                attempt=report.run.attempt,
-                claimed_at=row["claimed_at"],
-                verdict=verdict,
-                progress=row["progress"],
-                log=report.log,
-            )
-        )
+    settlements = tuple(
+        _settlement(report, rows[report.run.token], worker_name, rng) for report in reports if report.run.token in rows
+    )
     settle(using, settlements, now)
-    return Finished(tuple(settlements), discarded, now)
+    return Finished(settlements, discarded, now)
+
+
+def _settlement(report: Report, lease: dict[str, Any], worker_name: str, rng: Random) -> Settlement:
+    run = report.run
+    asked = lease["cancel_reason"] if lease["cancel_requested_at"] is not None else None
+    return Settlement(
+        token=run.token,
+        run_id=run.run_id,
+        job_id=run.job_id,
+        job_name=run.job_name,
+        task=run.task,
+        worker_name=worker_name,
+        attempt=run.attempt,
+        claimed_at=lease["claimed_at"],
+        verdict=judge(report.ending, counters(run), rng, cancel_reason=asked),
+        progress=lease["progress"],
+        log=report.log,
+    )
 
 
 def _set_aside(using: str, late: Sequence[Report]) -> tuple[Report, ...]:

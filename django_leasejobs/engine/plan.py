@@ -19,7 +19,6 @@ from django_leasejobs.policies.unrecorded import Span
 from .calendars import known_calendars, names_in
 from .plan_rows import Batch, plan_one
 from .transactions import alias, in_short_transaction
-from .trigger import WAKE_CLAIM
 from .unfinished import overlapping, replace_unfinished
 
 BATCH = 200
@@ -124,7 +123,7 @@ def _write(using: str, batch: Batch) -> int:
     Run.objects.using(using).bulk_create(batch.runs)
     ready = sum(run.status == RunStatus.READY for run in batch.runs)
     if ready:
-        vendor.notify(using, WAKE_CLAIM, *also)
+        vendor.notify(using, vendor.WAKE_CLAIM, *also)
     return ready
 
 

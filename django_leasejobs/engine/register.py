@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow, database_now
 from django_leasejobs.models import Worker
+from django_leasejobs.policies.health import is_alive
 from django_leasejobs.version import __version__
 
 from .transactions import alias, in_short_transaction, short_transaction
 
 DEAD_ROWS_KEPT = timedelta(days=1)
-BEATS_MISSED_BY_THE_DEAD = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ def register_worker(identity: WorkerIdentity) -> int:
     namesakes = vendor.lock(Worker.objects.using(using).filter(name=identity.name).order_by("pk"))
     known = {worker.pk: worker for worker in namesakes}
     now = database_now(using)
-    silent = [pk for pk, worker in known.items() if not _is_alive(worker, now)]
+    silent = [pk for pk, worker in known.items() if not is_alive(worker, now)]
     Worker.objects.using(using).filter(pk__in=silent).delete()
     worker = Worker(
         name=identity.name,
@@ -86,11 +86,6 @@ def forget_dead_workers() -> int:
 
 
 def live_workers(using: str) -> Collection[Worker]:
-    """Return the workers that live. Worker rows are few."""
+    """Return the workers that live, judged here: SQLite and MySQL can't multiply a duration, and rows are few."""
     now = database_now(using)
-    return [worker for worker in Worker.objects.using(using) if _is_alive(worker, now)]
-
-
-def _is_alive(worker: Worker, now: datetime) -> bool:
-    """Whether the last heartbeat is at most three intervals old; SQLite and MySQL can't multiply a duration."""
-    return now - worker.heartbeat_at <= BEATS_MISSED_BY_THE_DEAD * worker.heartbeat_every
+    return [worker for worker in Worker.objects.using(using) if is_alive(worker, now)]

@@ -7,7 +7,6 @@ from django_leasejobs.clock import DatabaseNow
 from django_leasejobs.models import Run, RunStatus
 
 from .transactions import alias, in_short_transaction
-from .trigger import WAKE_CLAIM
 
 RETRYABLE = (RunStatus.FAILED, RunStatus.CANCELLED)
 
@@ -31,5 +30,5 @@ def retry_run(run_id: int, *, reason: str) -> bool:
         available_at=DatabaseNow(),
     )
     if changed:
-        vendor.notify(using, WAKE_CLAIM)
+        vendor.notify(using, vendor.WAKE_CLAIM)
     return changed == 1

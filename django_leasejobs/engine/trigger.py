@@ -20,7 +20,6 @@ from .new_runs import run_of
 from .transactions import alias, in_short_transaction
 from .unfinished import replace_unfinished, weigh_overlap
 
-WAKE_CLAIM = "claim"
 MAX_KEY = 255
 MAX_WHO = 150
 
@@ -64,7 +63,7 @@ def trigger_job(name: str, order: Order) -> Run:
             return known
         raise
     if run.status == RunStatus.READY:
-        vendor.notify(using, WAKE_CLAIM, *also)
+        vendor.notify(using, vendor.WAKE_CLAIM, *also)
     return run
 
 

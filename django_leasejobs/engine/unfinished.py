@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from django.db.models import Q, QuerySet
 
+from django_leasejobs import vendor
 from django_leasejobs.clock import DatabaseNow
 from django_leasejobs.models import UNFINISHED, Job, Origin, Run, RunStatus
 from django_leasejobs.policies.overlap import Overlap, Replace, SkipRun, Start, decide
 
-from .cancel import WAKE_CANCEL, cancel_ready, request_cancel
+from .cancel import cancel_ready, request_cancel
 
 
 def overlapping(runs: QuerySet[Run]) -> QuerySet[Run]:
@@ -40,4 +41,4 @@ def replace_unfinished(using: str, job_ids: Sequence[int], reason: str) -> tuple
     run_ids = list(overlapping(Run.objects.using(using).filter(job__in=job_ids)).values_list("pk", flat=True))
     asked = request_cancel(using, run_ids, reason)
     cancel_ready(using, run_ids, reason)
-    return (WAKE_CANCEL,) if asked else ()
+    return (vendor.WAKE_CANCEL,) if asked else ()

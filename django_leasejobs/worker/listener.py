@@ -9,7 +9,6 @@ from typing import Any
 from django.db import connections
 
 from django_leasejobs import vendor
-from django_leasejobs.engine.cancel import WAKE_CANCEL
 from django_leasejobs.engine.transactions import alias
 
 LISTEN_SLICE = 5.0
@@ -41,7 +40,7 @@ class Listener:
         return 0.0
 
     def _hear(self, words: set[str]) -> None:
-        if WAKE_CANCEL in words:
+        if vendor.WAKE_CANCEL in words:
             self._on_cancel()
-        if words - {WAKE_CANCEL}:
+        if words - {vendor.WAKE_CANCEL}:
             self._on_work()

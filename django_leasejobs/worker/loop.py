@@ -29,10 +29,9 @@ class Loop:
     that is gone would look alive.
     """
 
-    def __init__(self, name: str, step: Callable[[], float], *, on_fault: Callable[[BaseException], None]) -> None:
+    def __init__(self, name: str, step: Callable[[], float]) -> None:
         self.name = name
         self._step = step
-        self._on_fault = on_fault
         self._faults = 0
         self._database_gone: float | None = None
         self._began: float | None = None
@@ -97,5 +96,4 @@ class Loop:
             wait = LONGEST_BACKOFF
             logger.error("Loop %s met a defect, next try in %.1f s", self.name, wait, exc_info=error)
         connections.close_all()
-        self._on_fault(error)
         return wait

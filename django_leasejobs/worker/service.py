@@ -94,13 +94,13 @@ class JobWorker:
 
     def _make_loops(self) -> dict[str, Loop]:
         loops = {
-            "renew": Loop("renew", self._renewer.step, on_fault=self._ignore),
-            "dispatch": Loop("dispatch", self._dispatcher.step, on_fault=self._ignore),
-            "look": Loop("look", self._look, on_fault=self._ignore),
+            "renew": Loop("renew", self._renewer.step),
+            "dispatch": Loop("dispatch", self._dispatcher.step),
+            "look": Loop("look", self._look),
         }
         if self.options.notify and vendor.can_listen(alias()):
             listener = Listener(on_work=self._wake_look, on_cancel=self._look_for_cancels)
-            loops["listen"] = Loop("listen", listener.step, on_fault=self._ignore)
+            loops["listen"] = Loop("listen", listener.step)
         return loops
 
     def _sync(self) -> None:
@@ -218,7 +218,3 @@ class JobWorker:
     def _look_for_cancels(self) -> None:
         self._renewer.look_now = True
         self._loops["renew"].wake()
-
-    @staticmethod
-    def _ignore(error: BaseException) -> None:
-        """Faults are logged by the loop; nothing here depends on them."""
