@@ -200,9 +200,17 @@ def require_json(value: object, *, what: str, field: str = "") -> None:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         # Half a surrogate pair passes for text in Python, and no database takes it.
         text.encode()
-    except (TypeError, ValueError) as error:
-        words = f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {value!r}."
+    except (TypeError, ValueError, RecursionError) as error:
+        words = f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {_shown(value)}."
         raise JobDefinitionError(words, field=field) from None
     if "\\u0000" in text:
-        words = f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {value!r}."
+        words = f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {_shown(value)}."
         raise JobDefinitionError(words, field=field)
+
+
+def _shown(value: object) -> str:
+    """Return the repr of a value; one that is nested too deeply, or that a project wrote, may have none."""
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001
+        return f"a {type(value).__name__} whose repr raises {type(error).__name__}"

@@ -53,7 +53,9 @@ class Channel:
         self._on_progress = on_progress
 
     def progress(self, done: float, total: float | None, message: str) -> None:
-        self._on_progress(self.run.token, {"done": done, "total": total, "message": storable_text(message, 200)})
+        value = {"done": done, "total": total, "message": storable_text(message, 200)}
+        require_json(value, what=f"the progress of run {self.run.run_id}")
+        self._on_progress(self.run.token, value)
 
     def save_state(self, value: Any) -> None:
         require_json(value, what=f"the state of run {self.run.run_id}")
@@ -75,9 +77,9 @@ def execute(run: Claimed, channel: Channel, *, worker_name: str, limits: Limits)
         with log:
             return _attempt(task, run, channel, worker_name, limits, log)
     except LeaseLost as error:
-        return Executed(Raised(str(error), timed_out=False), log.text())
+        return Executed(Raised(_said(error), timed_out=False), log.text())
     except Cancelled as error:
-        return Executed(Stopped(channel.cancel_reason or str(error)), log.text())
+        return Executed(Stopped(channel.cancel_reason or _said(error)), log.text())
     except TimedOut as error:
         return Executed(_raised(error, limits, timed_out=True), log.text())
     except BaseException as error:  # noqa: BLE001  (SystemExit and KeyboardInterrupt of a job end the job only)
@@ -128,7 +130,8 @@ def storable_result(result: Any, limits: Limits, run: Claimed) -> Any:
     except JobDefinitionError as error:
         logger.warning("Run id=%s: the result is not kept: %s", run.run_id, storable_text(str(error), MAX_ERROR_BYTES))
         return None
-    size = len(json.dumps(result))
+    text = json.dumps(result)
+    size = len(text)
     if size > limits.result:
         logger.warning(
             "Run id=%s: the result is not kept: it has %s bytes, MAX_RESULT_BYTES is %s",
@@ -137,12 +140,22 @@ def storable_result(result: Any, limits: Limits, run: Claimed) -> Any:
             limits.result,
         )
         return None
-    return result
+    # Plain values: a subclass of dict that a job made for itself could not go through a pipe.
+    return json.loads(text)
 
 
 def _raised(error: BaseException, limits: Limits, *, timed_out: bool = False) -> Raised:
     lines = "".join(tb.format_exception(error))
-    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    name, said = type(error).__name__, _said(error)
+    words = f"{name}: {said}" if said else name
     return Raised(
         error=storable_text(words, MAX_ERROR_BYTES), traceback=storable_text(lines, limits.log), timed_out=timed_out
     )
+
+
+def _said(error: BaseException) -> str:
+    """Return an exception's own words; those of a job may fail even at saying them."""
+    try:
+        return str(error)
+    except BaseException as failed:  # noqa: BLE001
+        return f"(no words: its __str__ raised {type(failed).__name__})"

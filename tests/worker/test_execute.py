@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import logging
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -47,7 +48,35 @@ def write(context, then_fail=False):
     return "done"
 
 
-VALUES = {"long": "x" * 2000, "instant": dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "nan": float("nan"), "nul": "a\x00b"}
+class Unspeakable(Exception):
+    """Fails when anybody asks what it says."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+class Unshown(list):
+    def __repr__(self):
+        raise RuntimeError("no repr")
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+VALUES = {
+    "long": "x" * 2000,
+    "instant": dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
+    "nan": float("nan"),
+    "nul": "a\x00b",
+    "deep": nested(100_000),
+    "unshown": Unshown([object()]),
+}
 ERRORS = {
     "plain": ValueError("no good"),
     "silent": ValueError(),
@@ -58,6 +87,7 @@ ERRORS = {
     "timeout": TimedOut("took too long"),
     "huge": RuntimeError("y" * 100_000),
     "odd": RuntimeError("a\x00b\ud800"),
+    "unspeakable": Unspeakable(),
 }
 
 
@@ -93,6 +123,32 @@ def test_a_result_that_cannot_be_kept_is_dropped_with_a_line_that_says_so(value)
     assert "the result is not kept" in done.log
 
 
+def test_a_result_of_a_class_that_only_the_job_knows_is_kept_as_plain_json():
+    class Local(dict):
+        """Can't be pickled."""
+
+    def give_local():
+        return Local(a=(1, 2))
+
+    result = run_task(give_local).ending.result
+    assert (type(result), result) == (dict, {"a": [1, 2]})
+
+
+@pytest.mark.parametrize("done", [float("nan"), float("inf"), Decimal(1), object()])
+def test_a_progress_that_no_database_takes_fails_its_job_and_reaches_nobody_else(done):
+    told = []
+
+    def report(context):
+        context.progress(done)
+
+    make_task("tests.task", report, takes_context=True)
+    run = claimed(task="tests.task")
+    channel = Channel(run, lambda *progress: told.append(progress))
+    ending = execute(run, channel, worker_name="tester", limits=LIMITS).ending
+    assert f"The progress of run {run.run_id} can't be stored as JSON" in ending.error
+    assert told == []
+
+
 @pytest.mark.parametrize(
     ("kind", "error"),
     [
@@ -102,6 +158,7 @@ def test_a_result_that_cannot_be_kept_is_dropped_with_a_line_that_says_so(value)
         ("interrupt", "KeyboardInterrupt"),
         ("lost", "gone"),
         ("odd", "RuntimeError: a\\x00b\\ud800"),
+        ("unspeakable", "Unspeakable: (no words: its __str__ raised RuntimeError)"),
     ],
 )
 def test_whatever_a_job_raises_ends_the_attempt_only(kind, error):
