@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeGuard
 
 from .exceptions import JobDefinitionError, UnknownTask
 from .policies.calendars import Calendar
@@ -18,6 +18,8 @@ from .policies.planning_values import CatchUp
 
 # The tasks of management commands; no other task may take such a name.
 COMMAND_PREFIX = "manage.py "
+# MariaDB takes no more, MySQL 100; with thousands a value can't be handed to another process either.
+MOST_LEVELS = 30
 Check = Callable[[Sequence[Any], Mapping[str, Any]], None]
 _MARKUP = re.compile(r"(?::[\w:]+:)?`+~?([^`]*)`+_*")
 
@@ -203,9 +205,25 @@ def require_json(value: object, *, what: str, field: str = "") -> None:
     except (TypeError, ValueError, RecursionError) as error:
         words = f"{what[0].upper()}{what[1:]} can't be stored as JSON: {error} in {_shown(value)}."
         raise JobDefinitionError(words, field=field) from None
+    if text.count("[") + text.count("{") > MOST_LEVELS and _is_deeper(value, MOST_LEVELS):
+        words = f"{what[0].upper()}{what[1:]} have more than {MOST_LEVELS} levels of nesting, which MariaDB refuses."
+        raise JobDefinitionError(words, field=field)
     if "\\u0000" in text:
         words = f"{what[0].upper()}{what[1:]} hold a NUL character, which PostgreSQL refuses: {_shown(value)}."
         raise JobDefinitionError(words, field=field)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Tell whether lists and dicts stand in each other on more than so many levels."""
+    level = [value]
+    for _ in range(levels):
+        containers = [item.values() if isinstance(item, dict) else item for item in level if _holds_others(item)]
+        level = [inner for container in containers for inner in container]
+    return any(_holds_others(item) for item in level)
+
+
+def _holds_others(value: object) -> TypeGuard[dict[str, Any] | list[Any] | tuple[Any, ...]]:
+    return isinstance(value, dict | list | tuple)
 
 
 def _shown(value: object) -> str:

@@ -11,6 +11,7 @@ import pytest
 from django_leasejobs.engine.outcomes import HandedBack, Raised, Stopped, Succeeded
 from django_leasejobs.exceptions import Cancelled, LeaseLost
 from django_leasejobs.models import Lease, Run, RunStatus
+from django_leasejobs.registry import MOST_LEVELS
 from django_leasejobs.worker.execute import Channel, TimedOut, execute
 from django_leasejobs.worker.run_log import install_run_log
 from tests.support.factories import claim, make_run, make_task
@@ -74,7 +75,8 @@ VALUES = {
     "instant": dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
     "nan": float("nan"),
     "nul": "a\x00b",
-    "deep": nested(100_000),
+    "deep": nested(MOST_LEVELS),
+    "too deep for Python": nested(100_000),
     "unshown": Unshown([object()]),
 }
 ERRORS = {
@@ -121,6 +123,14 @@ def test_a_result_that_cannot_be_kept_is_dropped_with_a_line_that_says_so(value)
         root.setLevel(level)
     assert done.ending == Succeeded(None)
     assert "the result is not kept" in done.log
+
+
+def test_a_result_with_as_many_levels_as_every_database_takes_is_kept():
+    VALUES["just so deep"] = nested(MOST_LEVELS - 1)
+    done = run_task(give, "just so deep")
+    assert done.ending == Succeeded(nested(MOST_LEVELS - 1))
+    run = make_run(result=done.ending.result)
+    assert Run.objects.get(pk=run.pk).result == nested(MOST_LEVELS - 1)
 
 
 def test_a_result_of_a_class_that_only_the_job_knows_is_kept_as_plain_json():
