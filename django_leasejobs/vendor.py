@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from django.db import DatabaseError, InterfaceError, connections, router
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connections, router
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,11 @@ def is_retryable(error: BaseException) -> bool:
 def is_database_fault(error: BaseException) -> bool:
     """Tell whether the database was at fault, and the loop that met this should back off and go on."""
     return isinstance(error, DatabaseError | InterfaceError)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Tell whether the database refused a value, as it will each time: a sign its encoding lacks, JSON too deep."""
+    return isinstance(error, DataError | IntegrityError)
 
 
 def lock(rows: QuerySet[Any], *, skip_locked: bool = False) -> QuerySet[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 from typing import Any
@@ -14,7 +14,7 @@ from django_leasejobs.models import Attempt, Lease, Run, RunStatus
 from django_leasejobs.policies.retrying import RetryPolicy
 
 from .claim import Claimed
-from .outcomes import Counters, Ending, judge
+from .outcomes import Counters, Ending, Raised, Succeeded, judge
 from .settle import Settlement, settle
 from .transactions import alias, in_short_transaction
 
@@ -112,6 +112,24 @@ def recorded_successes(run_ids: Mapping[int, int]) -> frozenset[int]:
     """
     done = Run.objects.using(alias()).filter(pk__in=run_ids.values(), token__in=run_ids, status=RunStatus.SUCCESSFUL)
     return frozenset(token for token in done.values_list("token", flat=True) if token is not None)
+
+
+def in_plain_words(report: Report, why: str) -> Report:
+    """Return the report with no result and in ASCII only, for a database that refused what there was to record."""
+    ending = report.ending
+    match ending:
+        case Succeeded():
+            ending = Succeeded()
+        case Raised():
+            ending = replace(ending, error=_ascii(ending.error), traceback=_ascii(ending.traceback))
+        case _:
+            ending = replace(ending, reason=_ascii(ending.reason))
+    lines = [report.log, f"The database refused what there was to record, only this is kept: {why}"]
+    return replace(report, ending=ending, log=_ascii("\n".join(filter(None, lines))))
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode()
 
 
 def counters(run: Claimed) -> Counters:

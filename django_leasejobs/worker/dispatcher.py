@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from django.db import DatabaseError
+
 from django_leasejobs import signals
 from django_leasejobs.engine.claim import TOO_LATE, Claimed, Claims, claim_runs
-from django_leasejobs.engine.finish import Finished, Report, finish_runs
+from django_leasejobs.engine.finish import Finished, Report, finish_runs, in_plain_words
 from django_leasejobs.engine.pause import pause_failing_jobs
 from django_leasejobs.engine.progress import record_progress
 from django_leasejobs.engine.settle import Settlement
 from django_leasejobs.registry import registry
+from django_leasejobs.texts import one_line
+from django_leasejobs.vendor import is_refusal
 
 from .book import LeaseBook
 from .options import WorkerOptions
 from .pools.base import Pool
 from .ticks import ticks
+
+logger = logging.getLogger("django_leasejobs")
 
 FINISH_BATCH = 500
 CONTENDED_PAUSE = 0.02
@@ -94,8 +101,15 @@ class Dispatcher:
     def _write_progress(self) -> None:
         with self._lock:
             progress, self._progress = self._progress, {}
-        if progress:
+        if not progress:
+            return
+        try:
             record_progress(progress)
+        except DatabaseError as error:
+            if not is_refusal(error):
+                raise
+            # One job's words must not keep the ends of all others from being written.
+            logger.warning("Progress of %s runs is not shown: %s", len(progress), one_line(error))
 
     def _note_committed(self) -> None:
         while self._committed:
@@ -105,7 +119,16 @@ class Dispatcher:
 
     def _finish(self, reports: Sequence[Report]) -> None:
         self._book.finishing(report.run.token for report in reports)
-        finished = finish_runs(reports, worker_name=self._options.name, rng=self._rng)
+        try:
+            finished = finish_runs(reports, worker_name=self._options.name, rng=self._rng)
+        except DatabaseError as error:
+            if not is_refusal(error):
+                raise
+            if len(reports) > 1:
+                for report in reports:
+                    self._finish([report])
+                return
+            finished = self._finish_in_plain_words(reports[0], one_line(error))
         for _ in reports:
             self._inbox.popleft()
         self._book.drop(report.run.token for report in reports)
@@ -113,6 +136,11 @@ class Dispatcher:
         if finished.failed_jobs:
             for name, reason in pause_failing_jobs(finished.failed_jobs).items():
                 signals.job_paused.send_robust(None, job_name=name, reason=reason)
+
+    def _finish_in_plain_words(self, report: Report, why: str) -> Finished:
+        """Record an end that the database refuses, as it would each time, in words that it takes."""
+        logger.error("The end of run id=%s is recorded in plain words: %s", report.run.run_id, why)
+        return finish_runs([in_plain_words(report, why)], worker_name=self._options.name, rng=self._rng)
 
     def _tell(self, finished: Finished) -> None:
         for item in finished.recorded:

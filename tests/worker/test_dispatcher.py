@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connection, connections
+from django.db import DataError, OperationalError, connection, connections
 
 from django_leasejobs import signals
 from django_leasejobs.engine.finish import Report
-from django_leasejobs.engine.outcomes import Raised, Succeeded
+from django_leasejobs.engine.outcomes import Raised, Stopped, Succeeded
 from django_leasejobs.models import Job, Lease, Run, RunStatus
 from django_leasejobs.worker import dispatcher as dispatcher_module
 from django_leasejobs.worker.book import LeaseBook
@@ -29,6 +30,13 @@ def make_dispatcher(*, room=2, **values):
     dispatcher = Dispatcher(options(**values), LeaseBook(), rng=rng())
     dispatcher.pool = NotingPool(room)
     return dispatcher
+
+
+def refusing(execute, sql, params, many, context):
+    """Take no accents, as a database of another encoding takes no emoji."""
+    if re.search("\xe9|u00e9", repr(params)):
+        raise DataError("invalid value")
+    return execute(sql, params, many, context)
 
 
 def ended(dispatcher, run, ending=None):
@@ -70,6 +78,48 @@ def test_an_end_is_recorded_before_its_slot_is_filled_again():
     assert [(item["run_id"], item["status"]) for item in finished.sent] == [(run.run_id, "SUCCESSFUL")]
     assert [taken.run_id for taken in dispatcher.pool.taken] != [run.run_id]
     assert len(dispatcher._book) == 1
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        (Succeeded("caf\xe9"), RunStatus.SUCCESSFUL),
+        (Raised("caf\xe9 a", "line 1\nline 2"), RunStatus.FAILED),
+        (Stopped("caf\xe9"), RunStatus.CANCELLED),
+    ],
+)
+def test_an_end_that_the_database_refuses_is_recorded_in_plain_words_and_holds_up_no_other(ending, status):
+    make_run()
+    make_run()
+    dispatcher = make_dispatcher()
+    dispatcher.step()
+    good, bad = dispatcher.pool.taken
+    ended(dispatcher, bad, ending)
+    ended(dispatcher, good)
+
+    with connection.execute_wrapper(refusing):
+        dispatcher.step()
+    assert dispatcher.settled
+    assert len(dispatcher._book) == 0
+    assert Run.objects.get(pk=good.run_id).status == RunStatus.SUCCESSFUL
+    row = Run.objects.get(pk=bad.run_id)
+    assert (row.status, row.result) == (status, None)
+    assert "The database refused what there was to record, only this is kept: invalid value" in row.log
+    assert not Lease.objects.exists()
+
+
+def test_a_progress_that_the_database_refuses_holds_up_no_end(caplog):
+    make_run()
+    dispatcher = make_dispatcher()
+    dispatcher.step()
+    (run,) = dispatcher.pool.taken
+    ended(dispatcher, run)
+    dispatcher.progressed(run.token, {"message": "caf\xe9"})
+
+    with connection.execute_wrapper(refusing):
+        dispatcher.step()
+    assert Run.objects.get(pk=run.run_id).status == RunStatus.SUCCESSFUL
+    assert "Progress of 1 runs is not shown: invalid value" in caplog.text
 
 
 def test_an_end_that_could_not_be_written_is_kept_and_written_later(monkeypatch):
