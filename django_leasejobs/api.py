@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
@@ -97,8 +98,8 @@ def job(schedule: str | Callable[..., Any] | None = None, **options: Any) -> Any
     given = _options(schedule, options)
 
     def decorate(func: Callable[P, R]) -> JobHandle[P, R]:
-        definition = _register(_callable_of(func), given)
-        return JobHandle(definition.task.func, definition)
+        plain, run_by_worker = _callables_of(func)
+        return JobHandle(plain, _register(run_by_worker, given))
 
     return decorate
 
@@ -190,25 +191,35 @@ def _register(func: Callable[..., Any], given: Options, *, check: Check | None =
     return definition
 
 
-def _callable_of(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function itself, or that of a ``django.tasks`` task."""
+def _callables_of(func: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return what a plain call does and what a worker does: two things for a ``django.tasks`` task."""
     inner = getattr(func, "func", None)
     if inner is not None and hasattr(func, "module_path"):
-        return _handed_over(func)
-    return func
+        return inner, _handed_over(func)
+    return func, func
 
 
 def _handed_over(task_object: Any) -> Callable[..., Any]:
     """Return a function that runs a ``django.tasks`` task: here, or by the backend that the project chose for it."""
     inner: Callable[..., Any] = task_object.func
+    wants_context = bool(getattr(task_object, "takes_context", False))
     backend = type(task_object.get_backend())
     if backend.__module__ in ("django_leasejobs.backend", "django.tasks.backends.immediate"):
+        if wants_context:
+            raise JobDefinitionError(
+                f"{task_object.name!r} takes a TaskContext, which a job has not. Take a RunContext instead:"
+                " @job(takes_context=True) on a plain function."
+            )
         return inner
 
     @functools.wraps(inner)
     def enqueue(*args: Any, **kwargs: Any) -> str:
         return str(task_object.enqueue(*args, **kwargs).id)
 
+    if wants_context:
+        # Its backend fills in the first parameter.
+        signature = inspect.signature(inner)
+        vars(enqueue)["__signature__"] = signature.replace(parameters=list(signature.parameters.values())[1:])
     return enqueue
 
 
