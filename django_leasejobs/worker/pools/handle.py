@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import struct
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +17,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from django_leasejobs.engine.claim import Claimed
-from django_leasejobs.engine.outcomes import Ending
+from django_leasejobs.engine.outcomes import Ending, HandedBack
 from django_leasejobs.worker.child_settings import ChildSettings
 from django_leasejobs.worker.child_start import child_main
 from django_leasejobs.worker.ticks import ticks
@@ -23,6 +25,8 @@ from django_leasejobs.worker.ticks import ticks
 from .messages import Cancel, GiveBack, Take
 
 LIGHT = 1000
+# A child reads at once; one that was frozen, or whose threads can't run, must not be waited for.
+SEND_PATIENCE = 1
 
 
 @dataclass(slots=True, eq=False)
@@ -66,6 +70,7 @@ class ChildHandle:
     @classmethod
     def start(cls, context: BaseContext, settings: ChildSettings) -> ChildHandle:
         ours, theirs = context.Pipe()
+        bound_writes(ours)
         process = context.Process(target=child_main, args=(theirs, settings), name="leasejobs-child")  # type: ignore[attr-defined]
         try:
             with import_path_in_environment():
@@ -152,8 +157,21 @@ class ChildHandle:
     def _send(self, message: object) -> None:
         try:
             self.pipe.send(message)
+        except BlockingIOError:
+            # A message that is half written can't be taken back, so the process is of no use any more.
+            for assigned in self.assigned:
+                assigned.forced = assigned.forced or HandedBack("its process took no work")
+            self.kill(None)
         except OSError:
             return  # it died: its runs are dealt with when it is buried
+
+
+def bound_writes(pipe: Connection) -> None:
+    """Let a write that gets nowhere for ``SEND_PATIENCE`` seconds raise BlockingIOError."""
+    with socket.socket(fileno=os.dup(pipe.fileno())) as same:
+        same.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_PATIENCE, 0))
+        # A project's socket.setdefaulttimeout() would have made it give up at once.
+        same.setblocking(True)
 
 
 @contextmanager
