@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from django.db import close_old_connections, connections
+from django.db import close_old_connections, connections, reset_queries
 from django.db.backends.signals import connection_created
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def _watch(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
 
 def before_run() -> None:
     """Drop connections that are past their age or broke since; one round trip for each that is kept."""
+    # With DEBUG each connection keeps its last 9,000 statements, whole logs and results among them.
+    reset_queries()
     close_old_connections()
     for connection in connections.all(initialized_only=True):
         if connection.connection is not None and not connection.is_usable():

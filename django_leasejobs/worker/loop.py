@@ -7,7 +7,7 @@ import random
 import threading
 from collections.abc import Callable
 
-from django.db import connections
+from django.db import connections, reset_queries
 
 from django_leasejobs import vendor
 from django_leasejobs.texts import one_line
@@ -73,6 +73,8 @@ class Loop:
     def _guarded_step(self) -> float:
         self._woken.clear()
         self._began = ticks()
+        # No request ends here, after which Django would forget the statements that it keeps with DEBUG.
+        reset_queries()
         try:
             wait = self._step()
         except Exception as error:  # noqa: BLE001

@@ -37,6 +37,14 @@ def test_a_connection_that_a_job_used_well_is_kept():
     assert query() is used
 
 
+def test_statements_kept_for_debugging_are_forgotten_from_run_to_run(settings):
+    settings.DEBUG = True
+    query()
+    assert connection.queries
+    before_run()
+    assert not connection.queries
+
+
 def begin():
     connection.set_autocommit(False)
 

@@ -4,7 +4,7 @@ import re
 import threading
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from django_leasejobs.worker import loop as loop_module
 from django_leasejobs.worker.loop import Loop
@@ -38,6 +38,23 @@ def test_a_wake_cuts_a_wait_short_and_a_stop_ends_the_loop(run_loop):
     loop.stop()
     assert loop.join(5)
     assert len(steps) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_statements_kept_for_debugging_are_forgotten_from_step_to_step(run_loop, settings):
+    settings.DEBUG = True
+    kept = []
+
+    def step():
+        kept.append(len(connection.queries))
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return 0.0
+
+    loop = run_loop(step)
+    wait_until(lambda: len(kept) > 3)
+    loop.stop()
+    assert set(kept) == {0}
 
 
 def test_a_wake_during_a_step_is_not_lost(run_loop):
