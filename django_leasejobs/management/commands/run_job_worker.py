@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import logging
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import connections
 
 from django_leasejobs.conf import POOLS, get_settings
 from django_leasejobs.engine.readiness import known_queues
+from django_leasejobs.engine.transactions import alias
 from django_leasejobs.management.instants import read_seconds
 from django_leasejobs.management.output import JobsCommand, require_loaded_code
 from django_leasejobs.worker.child_settings import Limits
@@ -15,6 +18,9 @@ from django_leasejobs.worker.options import WorkerOptions, default_name
 from django_leasejobs.worker.service import JobWorker
 
 MAX_NAME = 200
+# Renewing, claiming, looking and listening.
+LOOPS = 4
+PSYCOPG_POOL_SIZE = 4
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
@@ -39,6 +45,7 @@ class Command(JobsCommand):
     def run(self, options: dict[str, Any]) -> int:
         worker_options = self._read(options)
         require_loaded_code()
+        require_connections(connections[alias()].settings_dict, worker_options)
         known = known_queues()
         unknown = sorted(set(worker_options.queues) - known)
         if unknown:
@@ -67,6 +74,25 @@ class Command(JobsCommand):
             sync=not options["no_sync"],
             notify=settings.NOTIFY,
             limits=Limits(result=settings.MAX_RESULT_BYTES, log=settings.MAX_LOG_BYTES),
+        )
+
+
+def require_connections(database: Mapping[str, Any], options: WorkerOptions) -> None:
+    """Raise CommandError if Django's connection pool has fewer than this process holds at the same time.
+
+    Its loops keep one each: a renewal that waited for one that a job has would come too late.
+    """
+    pool = database["OPTIONS"].get("pool")
+    if not pool:
+        return
+    size = PSYCOPG_POOL_SIZE
+    if isinstance(pool, Mapping):
+        size = pool.get("max_size") or pool.get("min_size", PSYCOPG_POOL_SIZE)
+    needed = LOOPS + (options.concurrency if options.pool == "thread" else 0)
+    if size < needed:
+        raise CommandError(
+            f"The connection pool in DATABASES has room for {size} connections, and this worker needs {needed} at"
+            f' a time. Set OPTIONS["pool"] = {{"max_size": {needed}}}, or no pool for workers, which keep connections.'
         )
 
 
