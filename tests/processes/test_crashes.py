@@ -111,6 +111,14 @@ def test_a_job_that_dies_in_its_first_attempts_only_succeeds(fleet):
     assert (outcomes(run), run.lost, [effect.word for effect in effects(run)]) == (["lost"], 1, ["attempt 2"])
 
 
+@postgres_stands_for_all
+def test_a_forked_copy_of_a_process_ends_with_the_job_that_made_it(fleet):
+    run = run_of("t.fork")
+    fleet.start()
+    wait_for(run)
+    assert (run.result, run.lost) == (0, 0)
+
+
 @pytest.mark.parametrize("task", ["t.effect", "t.gil"])
 @postgres_stands_for_all
 def test_a_timeout_kills_the_attempt_and_counts_as_a_failure(fleet, task):

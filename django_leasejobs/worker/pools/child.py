@@ -39,6 +39,7 @@ class Child:
         self._waiting: deque[Claimed] = deque()
         self._arrived = threading.Semaphore(0)
         self._sending = threading.Lock()
+        self._pid = os.getpid()
         self._channel: Channel | None = None
         self._cancelled: dict[int, str] = {}
         self._next_progress = 0.0
@@ -60,6 +61,8 @@ class Child:
         if (reason := self._cancelled.pop(run.token, None)) is not None:
             self._channel.cancelled, self._channel.cancel_reason = True, reason
         done = execute(run, self._channel, worker_name=self._settings.worker_name, limits=self._settings.limits)
+        if os.getpid() != self._pid:
+            os._exit(0)  # a copy that the job forked and let return: it would speak in this child's name and stay
         self._channel = None
         self._send(Ended(run.token, done.ending, done.log, done.committed, ticks() - began))
 

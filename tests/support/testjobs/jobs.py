@@ -88,6 +88,13 @@ def die_first(context, times):
     write_effect(context, f"attempt {context.attempt}")
 
 
+@task("t.fork")
+def fork_and_return():
+    """Let a forked copy of the process return too, and wait for its end."""
+    copy = os.fork()
+    return os.waitpid(copy, 0)[1] if copy else None
+
+
 @task("t.exit")
 def exit_softly():
     sys.exit(3)
