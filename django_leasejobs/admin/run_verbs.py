@@ -51,7 +51,7 @@ def _cancel(run: Run, user: str, answers: Mapping[str, Any]) -> Done:
 def _retry(run: Run, user: str, answers: Mapping[str, Any]) -> Done:
     reason = _with_reason(_("retried by %(user)s") % {"user": user}, answers)
     if not retry_run(run.pk, reason=reason):
-        words = _("Nothing done, only failed and cancelled runs can be retried")
+        words = _("Nothing done, only failed and cancelled runs of jobs that exist can be retried")
         return Done(words=words, level=messages.WARNING)
     return Done(words=_("Ready to run again"), entry=_("Retried: %(reason)s.") % {"reason": reason})
 
@@ -94,7 +94,7 @@ RETRY = Verb(
     bulk_label=gettext_lazy("Retry selected runs"),
     question=gettext_lazy("The run starts anew as soon as a worker is free, with its counters at zero."),
     act=_retry,
-    fits=lambda run: run.status in RETRYABLE,
+    fits=lambda run: run.status in RETRYABLE and not run.is_orphaned,
     form=ReasonForm,
 )
 RELEASE = Verb(

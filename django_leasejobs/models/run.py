@@ -10,6 +10,7 @@ from .job import Job
 from .statuses import FINISHED, UNFINISHED, Origin, RunStatus
 
 READY = models.Q(status=RunStatus.READY)
+ORPHANED = models.Q(job__isnull=True) & ~models.Q(origin=Origin.TASK)
 
 
 class Run(models.Model):
@@ -122,6 +123,11 @@ class Run(models.Model):
         """The number of the current, next or last attempt, from 1; a hand-back burns none."""
         burned = self.failures + self.lost
         return burned if self.status == RunStatus.FAILED else burned + 1
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether its job was deleted."""
+        return self.job_id is None and self.origin != Origin.TASK
 
     @property
     def is_finished(self) -> bool:

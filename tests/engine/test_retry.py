@@ -4,7 +4,7 @@ import pytest
 
 from django_leasejobs.engine.outcomes import Died, Raised, Succeeded
 from django_leasejobs.engine.retry import retry_run
-from django_leasejobs.models import Attempt, RunStatus
+from django_leasejobs.models import Attempt, Job, RunStatus
 from tests.support.factories import claim, make_job, make_run, now
 from tests.support.rows import HOUR, all_rows, claimed_run, end, stored
 
@@ -52,6 +52,17 @@ def test_a_run_that_ended_otherwise_is_not_retried(status: RunStatus) -> None:
     before = all_rows()
 
     assert not retry_run(run.pk, reason="again")
+    assert all_rows() == before
+
+
+def test_a_run_whose_job_was_deleted_is_not_retried_since_nobody_would_take_it_up() -> None:
+    run = claimed_run(make_job())
+    end(run, Raised("E"))
+    Job.objects.all().delete()
+    before = all_rows()
+
+    assert stored(run).is_orphaned
+    assert not retry_run(run.run_id, reason="again")
     assert all_rows() == before
 
 
