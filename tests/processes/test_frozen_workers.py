@@ -59,6 +59,7 @@ def test_no_effect_is_doubled_when_a_worker_stands_still_for_three_leases_in_gua
     for run in runs:
         wait_for(run, timeout=30)
         assert len(effects(run)) == 1, described(run)
+    for run in atomic:
         assert effects(run)[0].token == run.token
     taken_over = sum(bool(outcomes(run)) for run in runs)
     assert taken_over >= 1, second.output

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from django.db import connection
 
+from testproject.ports import free_port
 from tests.support.processes import WorkerProcesses, wait_until
 
 pytestmark = [
@@ -59,7 +60,7 @@ def processes_of(folder: Path) -> list[str]:
 
 
 def test_the_demo_loses_nothing_and_doubles_nothing(demos: WorkerProcesses, folder: Path, tmp_path: Path) -> None:
-    demo = demos.command("demo", "--exit", *ON_THIS_DATABASE)
+    demo = demos.command("demo", "--exit", "--port", str(free_port()), *ON_THIS_DATABASE)
     assert demo.wait(200) == 0, demo.output
     assert "Lost 0, doubled 0, recovered after " in demo.output
     assert "went on after row " in demo.output
@@ -69,7 +70,7 @@ def test_the_demo_loses_nothing_and_doubles_nothing(demos: WorkerProcesses, fold
 
 
 def test_a_stop_signal_ends_the_demo_and_all_its_children(demos: WorkerProcesses, folder: Path) -> None:
-    demo = demos.command("demo", *ON_THIS_DATABASE)
+    demo = demos.command("demo", "--port", str(free_port()), *ON_THIS_DATABASE)
     demo.wait_for_output("Somebody triggers", timeout=100)
     assert len(processes_of(folder)) >= 4
     demo.signal(signal.SIGTERM)
@@ -81,7 +82,7 @@ def test_a_stop_signal_ends_the_demo_and_all_its_children(demos: WorkerProcesses
 
 
 def test_the_children_of_a_killed_demo_end_by_themselves(demos: WorkerProcesses, folder: Path) -> None:
-    demo = demos.command("demo", *ON_THIS_DATABASE)
+    demo = demos.command("demo", "--port", str(free_port()), *ON_THIS_DATABASE)
     demo.wait_for_output("They are there", timeout=100)
     assert len(processes_of(folder)) >= 4
     demo.kill()
