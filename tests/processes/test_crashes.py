@@ -188,10 +188,10 @@ def test_a_failing_job_keeps_its_schedule(fleet):
     wait_until(lambda: runs.filter(status=RunStatus.FAILED).count() >= 3, 20, lambda: worker.output)
     Job.objects.update(enabled=False, next_run_at=None)
     ended = list(Run.objects.filter(job=job, status=RunStatus.FAILED).order_by("scheduled_for"))
-    instants = [run.scheduled_for for run in ended]
-    assert [later - earlier for earlier, later in itertools.pairwise(instants)] == [timedelta(seconds=1)] * (
-        len(instants) - 1
-    )
+    first, last = ended[0].scheduled_for, ended[-1].scheduled_for
+    # On a busy machine an instant may be SKIPPED or MISSED; none is without a row.
+    rows = Run.objects.filter(job=job, scheduled_for__range=(first, last))
+    assert sum(rows.values_list("instants", flat=True)) == (last - first) / timedelta(seconds=1) + 1
     assert {run.error for run in ended} == {"RuntimeError: it failed on purpose"}
     assert all("in fail" in run.traceback for run in ended)
     assert all("failed once, with no retries allowed" in run.reason for run in ended)
