@@ -11,7 +11,7 @@ from django_leasejobs.models import Lease, RunStatus
 from .claim import Claimed
 from .guard import guarded
 from .outcomes import Verdict
-from .settle import Settlement, settle
+from .settle import settle, settlement_of
 from .transactions import alias
 
 
@@ -33,17 +33,5 @@ def _record_success(using: str, run: Claimed, result: Any, log: str) -> None:
         Lease.objects.using(using).filter(pk=run.token).values_list("progress", "run__worker_name").get()
     )
     verdict = Verdict(status=RunStatus.SUCCESSFUL, failures=run.failures, lost=run.lost, result=result)
-    settlement = Settlement(
-        token=run.token,
-        run_id=run.run_id,
-        job_id=run.job_id,
-        job_name=run.job_name,
-        task=run.task,
-        worker_name=worker_name,
-        attempt=run.attempt,
-        claimed_at=run.claimed_at,
-        verdict=verdict,
-        progress=progress,
-        log=log,
-    )
+    settlement = settlement_of(run, verdict, worker_name=worker_name, progress=progress, log=log)
     settle(using, [settlement], database_now(using))

@@ -15,7 +15,7 @@ from django_leasejobs.policies.retrying import RetryPolicy
 
 from .claim import Claimed
 from .outcomes import Counters, Ending, Raised, Succeeded, judge
-from .settle import Settlement, settle
+from .settle import Settlement, settle, settlement_of
 from .transactions import alias, in_short_transaction
 
 
@@ -61,7 +61,7 @@ def finish_runs(reports: Sequence[Report], *, worker_name: str, rng: Random) -> 
     rows = {
         row["id"]: row
         for row in leases.annotate(now=DatabaseNow()).values(
-            "id", "cancel_requested_at", "cancel_reason", "claimed_at", "progress", "now"
+            "id", "cancel_requested_at", "cancel_reason", "progress", "now"
         )
     }
     discarded = _set_aside(using, [report for report in reports if report.run.token not in rows])
@@ -78,19 +78,8 @@ def finish_runs(reports: Sequence[Report], *, worker_name: str, rng: Random) -> 
 def _settlement(report: Report, lease: dict[str, Any], worker_name: str, rng: Random) -> Settlement:
     run = report.run
     asked = lease["cancel_reason"] if lease["cancel_requested_at"] is not None else None
-    return Settlement(
-        token=run.token,
-        run_id=run.run_id,
-        job_id=run.job_id,
-        job_name=run.job_name,
-        task=run.task,
-        worker_name=worker_name,
-        attempt=run.attempt,
-        claimed_at=lease["claimed_at"],
-        verdict=judge(report.ending, counters(run), rng, cancel_reason=asked),
-        progress=lease["progress"],
-        log=report.log,
-    )
+    verdict = judge(report.ending, counters(run), rng, cancel_reason=asked)
+    return settlement_of(run, verdict, worker_name=worker_name, progress=lease["progress"], log=report.log)
 
 
 def _set_aside(using: str, late: Sequence[Report]) -> tuple[Report, ...]:

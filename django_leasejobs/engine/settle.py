@@ -9,6 +9,7 @@ from typing import Any
 
 from django_leasejobs.models import Attempt, Lease, Run, RunStatus
 
+from .claim import Claimed
 from .outcomes import Verdict
 
 
@@ -45,6 +46,23 @@ WRITTEN = (
     "status", "failures", "lost", "reason", "error", "traceback", "log", "result", "progress",
     "available_at", "finished_at",
 )  # fmt: skip
+
+
+def settlement_of(run: Claimed, verdict: Verdict, *, worker_name: str, progress: Any, log: str) -> Settlement:
+    """Build the settlement of a run from what its holder was given when it claimed it."""
+    return Settlement(
+        token=run.token,
+        run_id=run.run_id,
+        job_id=run.job_id,
+        job_name=run.job_name,
+        task=run.task,
+        worker_name=worker_name,
+        attempt=run.attempt,
+        claimed_at=run.claimed_at,
+        verdict=verdict,
+        progress=progress,
+        log=log,
+    )
 
 
 def settle(using: str, settlements: Sequence[Settlement], now: datetime) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from django_leasejobs.engine.claim import Claimed
-from django_leasejobs.policies.trust import margin_for, renew_every, trusted_until
+from django_leasejobs.policies.trust import renew_every, trusted_until
 
 FOR_EVER = float("inf")
 
@@ -26,7 +26,7 @@ class Held:
 
     @property
     def trusted_until(self) -> float:
-        return trusted_until(self.renewed, self.lease, margin_for(self.lease))
+        return trusted_until(self.renewed, self.lease)
 
     @property
     def renew_at(self) -> float:
